@@ -86,7 +86,7 @@ test-waiting test-register:
 	$(TESTS) $(BESIDE:%=--test %) >$(OUT)/$@.log 2>&1 || status=1
 	cat $(OUT)/$@.log; exit $$status
 test-computing:
-	$(TESTS) --lib --bins --examples $(patsubst %,--test %,$(filter-out $(WAITING) $(REGISTER) $(MEASURES),$(EVERY)))
+	$(TESTS) --lib --bins $(patsubst %,--test %,$(filter-out $(WAITING) $(REGISTER) $(MEASURES),$(EVERY)))
 
 verdicts: build ## short runs of the papers' figures, against the verdicts on record
 	@$(PENSTOCK) paper --short --out $(OUT)/short
@@ -117,8 +117,14 @@ packages: setup ## the crates as they would be published: target/package
 # workspace, and other crates with its profile, so that these are built once. Its scenarios are short, so the packaged crates
 # are not optimised.
 OWN_LAW = $(abspath $(BUILT))/debug/own-law
+# With the features that these have in the tests of the workspace, nothing of other people's is compiled again.
+SAME_FEATURES = '[dependencies.nix]' 'version = "0.31"' 'features = ["term"]' '[dependencies.num-bigint]' 'version = "0.5"' \
+	'[dependencies.rustix]' 'version = "1"' 'features = ["fs"]' '[dependencies.serde_json]' 'version = "1"' 'features = ["unbounded_depth"]' \
+	'[dependencies.tokio]' 'version = "1"' 'features = ["fs", "io-util"]' \
+	'[build-dependencies.syn]' 'version = "3"' 'features = ["extra-traits", "visit-mut"]'
 own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run, an analysis and its kernel program
 	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
+	printf '%s\n' '' $(SAME_FEATURES) >>$(OUT)/own-law/Cargo.toml
 	export CARGO_TARGET_DIR="$(abspath $(BUILT))"
 	flags=()
 	for each in $(PACKAGES); do flags+=(--config "patch.crates-io.penstock-$$each.path='$$(ls -d $(abspath $(PACKED))/penstock-$$each-[0-9]*/)'"); done
@@ -212,7 +218,7 @@ doc: setup ## the library's pages: target/doc
 # crate's other pages.
 surface: setup ## the public interface of each crate, against its public-api.txt
 	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
-	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --exclude penstock-fuzz --exclude penstock-surface --exclude penstock-python --exclude penstock-web --lib --no-deps --locked --target-dir $(BUILT)/surface
+	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --lib --no-deps --locked --target-dir $(BUILT)/surface
 	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/surface/doc crates || status=$$?
 	# Another compiler writes other pages: a reason to look, and in CI a failure.
 	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"

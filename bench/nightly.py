@@ -3,7 +3,7 @@
 
     bench/nightly.py OUT [--only tests|fuzz]
 
-Tests are built in the release profile, and run one after the other. Status 1: a test failed that is not known to fail,
+Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
 """
 
@@ -36,7 +36,7 @@ def run(command, log):
 
 
 def names(crate, target, log):
-    base = ["cargo", "test", "--release", "--locked", "-p", crate, "--test", target, "--"]
+    base = ["cargo", "test", "--profile", "nightly", "--locked", "-p", crate, "--test", target, "--"]
     status, _ = run(base + ["--list"], log)
     if status:
         sys.exit(f"nightly: cannot build {crate}/{target}: {log}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,12 @@ rtt    = "40 ms"
 series = true
 cc     = { law = "cubic" }
 """
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible() -> None:
+    """What a shell starts in the background ignores SIGINT, and Python then does not raise KeyboardInterrupt."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

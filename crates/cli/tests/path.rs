@@ -177,10 +177,19 @@ fn own(arguments: &str) -> String {
     format!("'{}' {arguments}", std::env::current_exe().unwrap().display())
 }
 
-/// The example of `penstock-quinn`, as cargo builds it: where it is.
+/// The example of `penstock-quinn`, as cargo builds it: where it is. Of the whole workspace it has the dependencies that tests
+/// have, so that it is there already. What cargo tells a test would have build scripts run again.
 fn transfer() -> String {
-    let build = ["build", "--locked", "-p", "penstock-quinn", "--example", "transfer", "--message-format", "json"];
-    let built = Command::new(env!("CARGO")).args(build).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let build = ["build", "--locked", "--workspace", "--example", "transfer", "--message-format", "json"];
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(build).current_dir(env!("CARGO_MANIFEST_DIR"));
+    for (name, _) in std::env::vars_os() {
+        let of_this_test = |start: &&str| name.to_string_lossy().starts_with(start);
+        if ["OUT_DIR", "CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_EXE_"].iter().any(of_this_test) {
+            cargo.env_remove(name);
+        }
+    }
+    let built = cargo.output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let text = String::from_utf8(built.stdout).unwrap();
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
