@@ -171,6 +171,9 @@ fn newton(j: &Matrix, f: &[f64], state: &[f64]) -> Option<f64> {
     Some(delta.iter().zip(state).map(|(d, s)| d[0].abs() / (s.abs() + 1e-6)).fold(0.0, f64::max))
 }
 
+/// Rounding of an equation, relative to its terms: a few dozen of the last bit.
+const ROUNDING: f64 = 1e-14;
+
 /// Newton's method with halved steps for `f(x) = 0`, as many equations as unknowns.
 pub(crate) fn root(start: &[f64], f: &mut dyn FnMut(&[Dual]) -> Vec<Dual>) -> Option<Vec<f64>> {
     let mut x = start.to_vec();
@@ -178,10 +181,15 @@ pub(crate) fn root(start: &[f64], f: &mut dyn FnMut(&[Dual]) -> Vec<Dual>) -> Op
     for _ in 0..200 {
         let delta = solve(j.clone(), y.iter().map(|v| vec![-v]).collect())?;
         let relative = delta.iter().zip(&x).map(|(d, x)| d[0].abs() / (x.abs() + 1e-9)).fold(0.0, f64::max);
-        // Residuals in units of what a full step would change them by: each equation has its own scale.
+        // Residuals in units of what a full step would change them by: each equation has its own scale. One that is at its root
+        // up to rounding is in units of that, and holds up no other.
         let scale: Vec<f64> = j
             .iter()
-            .map(|r| r.iter().zip(&delta).map(|(a, d)| (a * d[0]).abs()).sum::<f64>().max(f64::MIN_POSITIVE))
+            .map(|r| {
+                let changes =
+                    r.iter().zip(&delta).zip(&x).map(|((a, d), x)| (a * d[0]).abs() + ROUNDING * (a * x).abs());
+                changes.sum::<f64>().max(f64::MIN_POSITIVE)
+            })
             .collect();
         let size = |y: &[f64]| y.iter().zip(&scale).map(|(v, s)| (v / s).abs()).fold(0.0, f64::max);
         let mut share = 1.0;
@@ -229,6 +237,26 @@ mod tests {
     fn a_drift_without_rest_escapes() {
         let mut drift = |s: &[Dual]| vec![Dual::of(3.0) + s[0] * Dual::of(0.0)];
         assert_eq!(settle(&[1.0], 0.01, &mut drift, &mut |s| s[0] > 1e6, &mut |_| vec![0.0]), Outcome::Escaped);
+    }
+
+    /// PI2, asked for the probability that it has already, up to its rounding, at another queue. Rounding of the one equation does
+    /// not keep the other from its root.
+    #[test]
+    fn an_equation_at_its_rounding_holds_up_no_other() {
+        let (target, capacity) = (0.015, 1e8 / 12_000.0);
+        for step in 1..500 {
+            let wanted = 1e-4 * f64::from(step);
+            let start = libm::sqrt(wanted);
+            let mut drift = |v: &[Dual]| {
+                let (base, seen, delay) = (v[0], v[1], v[2] / Dual::of(capacity));
+                let after = base + Dual::of(0.16) * (delay - Dual::of(target)) + Dual::of(3.2) * (delay - seen);
+                let period = Dual::of(0.016);
+                vec![(after - base) / period, (delay - seen) / period, base * base - Dual::of(wanted)]
+            };
+            let found =
+                root(&[start, target, 0.01 * capacity], &mut drift).unwrap_or_else(|| panic!("none at {wanted}"));
+            assert!((found[0] - libm::sqrt(wanted)).abs() < 1e-9 && (found[1] - target).abs() < 1e-9, "{found:?}");
+        }
     }
 
     /// Windows that grow by `1/w` a packet and are halved with a probability of 2e-10 and a little more: they settle at 1e5 and
