@@ -194,16 +194,6 @@ fn losses_that_are_no_signal() {
 }
 
 #[test]
-fn at_one_loss_in_ten_thousand() {
-    hold(&LAWS[..1], Losses::Random, &[], 1e-4, 1600.0, 100.0);
-}
-
-#[test]
-fn at_one_even_loss_in_ten_thousand() {
-    hold(&LAWS[1..2], Losses::Even, &[], 1e-4, 640.0, 60.0);
-}
-
-#[test]
 #[ignore = "minutes: simulates 10^9 packets; run with --release"]
 fn at_one_loss_in_ten_thousand_for_long() {
     hold(&LAWS, Losses::Random, &[], 1e-4, 12_800.0, 300.0);
