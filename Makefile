@@ -15,7 +15,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer web web-test screenshots demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup viewer web web-test screenshots gallery demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -56,6 +56,9 @@ web-test: build ## viewer and playground in Chromium and Firefox: every interact
 screenshots: build ## pictures of report, comparison, paper and playground, by Chromium: docs/images
 	@if [ ! -d web/node_modules ]; then echo 'screenshots: not made: node and npm are missing' >&2; exit 0; fi
 	PENSTOCK=$(abspath $(PENSTOCK)) node web/screenshots.mjs
+
+gallery: build ## the pictures of docs/gallery.md, from reports of the scenarios: docs/images
+	@python3 bench/gallery.py $(PENSTOCK)
 
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)

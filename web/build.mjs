@@ -102,8 +102,11 @@ async function playground(module) {
   const scenario = ({ id }) => readFileSync(join(here, "lessons", `${id}.toml`), "utf8");
   put("lessons.json", JSON.stringify(lessons.map((each) => ({ ...each, scenario: scenario(each) }))), dist);
   const folder = join(here, "..", "scenarios");
-  const scenarios = readdirSync(folder)
+  // Those of the folder first, then those of its folders, as the command lists them.
+  const deep = (name) => Number(name.includes("/"));
+  const scenarios = readdirSync(folder, { recursive: true })
     .filter((name) => name.endsWith(".toml"))
+    .sort((a, b) => deep(a) - deep(b) || (a < b ? -1 : 1))
     .map((name) => ({ name: name.replace(/\.toml$/, ""), text: readFileSync(join(folder, name), "utf8") }))
     // A page reads no other files.
     .filter(({ text: each }) => !/^[^#]*\btrace\s*=/m.test(each));

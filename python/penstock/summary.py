@@ -469,10 +469,10 @@ class FlowSummary:
     """One flow over one span."""
 
     group: str
-    """Its group."""
+    """The group of the flow."""
 
     index: int
-    """Its number in the group, from zero."""
+    """The number of the flow in its group, from zero."""
 
     rtt_s: float
     """Two-way propagation delay."""

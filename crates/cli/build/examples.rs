@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Writes `examples.rs`: the name and the text of every scenario, by name. And `battery.rs`: the same of every file of the
+/// Writes `examples.rs`: the name and the text of every scenario, those of `scenarios/` first and then those of each folder in
+/// it, by name. And `battery.rs`: the same of every file of the
 /// evaluation. And `search.rs`: those of the spaces and objectives of a search. And `copies.rs`: all files of these folders and
 /// of the papers, for `penstock init`.
 pub(crate) fn write() -> io::Result<()> {
@@ -16,13 +17,19 @@ pub(crate) fn write() -> io::Result<()> {
         }
         rows
     };
-    let folder = Path::new("scenarios").canonicalize()?;
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let examples = rows(files(&folder, &["toml"])?, "Inside", &stem);
+    let folder = Path::new("scenarios").canonicalize()?;
+    let mut scenarios = files(&folder, &["toml"])?;
+    for folder in folders(&folder)? {
+        scenarios.extend(files(&folder, &["toml"])?);
+    }
+    let place =
+        |path: &Path| path.strip_prefix(&folder).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
+    let examples = rows(scenarios, "Inside", &place);
     put(
         "examples.rs",
         &format!(
-            "/// Every scenario of the repository, by name.\npub(crate) static EXAMPLES: &[Inside] = &[\n{examples}];\n"
+            "/// Every scenario of `scenarios/`, by its path there.\npub(crate) static EXAMPLES: &[Inside] = &[\n{examples}];\n"
         ),
     )?;
     let folder = Path::new("evaluation").canonicalize()?;
@@ -76,6 +83,14 @@ fn files(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
     files.retain(|path| path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)));
     files.sort();
     Ok(files)
+}
+
+/// The folders of a folder, by name.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders: Vec<_> = fs::read_dir(folder)?.map(|file| file.map(|f| f.path())).collect::<Result<_, _>>()?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
 }
 
 /// Writes a file for the compiler.

@@ -9,7 +9,7 @@ use crate::{pages, program, terminal};
 /// A file of the repository that is part of the command.
 #[derive(Debug)]
 pub(crate) struct Inside {
-    /// Its name, of most without the ending.
+    /// Its path below its folder, of most without the ending.
     pub(crate) name: &'static str,
     /// Its text.
     pub(crate) text: &'static str,
@@ -17,6 +17,9 @@ pub(crate) struct Inside {
 
 // `EXAMPLES: &[Inside]`, written by build.rs.
 include!(concat!(env!("OUT_DIR"), "/examples.rs"));
+
+/// The folders of `scenarios/`, with captions: a table of the list has the scenarios of each.
+const GROUPS: [(&str, &str); 2] = [("", "Links, queues and flows"), ("today", "Laws of today, and what each promises")];
 
 /// An example as a list has it.
 #[derive(Debug, Serialize)]
@@ -41,9 +44,13 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
         terminal::say_json(&all)?;
         return Ok(Done::Well);
     }
-    let rows = all.into_iter().map(|listed| vec![listed.name.to_owned(), listed.shows]).collect();
-    let table = pages::table("", &[("example", false), ("content", false)], rows);
-    terminal::say(table.trim_end())?;
+    let mut tables = Vec::new();
+    for (of, caption) in GROUPS {
+        let own = all.iter().filter(|listed| group(listed.name) == of);
+        let rows = own.map(|listed| vec![listed.name.to_owned(), listed.shows.clone()]).collect();
+        tables.push(pages::table(caption, &[("example", false), ("content", false)], rows));
+    }
+    terminal::say(tables.concat().trim_end())?;
     let program = program::name();
     terminal::note(format!(
         "`{program} examples NAME > NAME.toml` writes one to a file, and `{program} run NAME.toml` runs it"
@@ -51,10 +58,21 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
     Ok(Done::Well)
 }
 
-/// The example of that name, with or without the ending of a file.
+/// The example of that name, with or without the ending of a file and the folder.
 pub(crate) fn find(name: &str) -> Option<&'static Inside> {
     let name = name.strip_suffix(".toml").unwrap_or(name);
-    EXAMPLES.iter().find(|example| example.name == name)
+    let named = |of: fn(&str) -> &str| EXAMPLES.iter().find(|example| of(example.name) == name);
+    named(|path| path).or_else(|| named(stem))
+}
+
+/// The folder of an example: none of most.
+fn group(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The name of an example without its folder.
+pub(crate) fn stem(name: &str) -> &str {
+    name.rsplit_once('/').map_or(name, |(_, stem)| stem)
 }
 
 /// The first sentence of the comment that a scenario begins with.
@@ -71,17 +89,29 @@ fn shows(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
     fn every_example_says_in_a_line_what_it_shows() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-        let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+        let (mut open, mut files) = (vec![concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios").into()], Vec::new());
+        while let Some(folder) = open.pop() {
+            let (folders, own): (Vec<PathBuf>, Vec<_>) =
+                std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).partition(|path| path.is_dir());
+            open.extend(folders);
+            files.extend(own.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "toml")));
+        }
         assert_eq!(files.len(), EXAMPLES.len());
+        assert!(EXAMPLES.iter().any(|example| example.name == "today/copa"));
+        let mut stems = BTreeSet::new();
         for path in files {
             let name = path.file_stem().unwrap().to_str().unwrap();
             let example = find(name).unwrap_or_else(|| panic!("{name} is not listed"));
+            assert!(stems.insert(name.to_owned()), "two examples are named {name}");
+            assert!(std::ptr::eq(find(example.name).unwrap(), example) && example.name.ends_with(name), "{name}");
+            assert!(GROUPS.iter().any(|(of, _)| *of == group(example.name)), "{}: no table", example.name);
             assert_eq!(example.text, std::fs::read_to_string(&path).unwrap(), "{name}");
             let shows = shows(example.text);
             assert!((20..=240).contains(&shows.chars().count()), "{name}: {shows}");

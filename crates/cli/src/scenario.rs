@@ -96,7 +96,7 @@ fn meant(path: &Path) -> String {
     let example = path.to_str().filter(|_| !path.exists()).and_then(examples::find);
     example.map_or_else(String::new, |example| {
         let (program, name) = (program::name(), example.name);
-        format!("; `{program} examples {name} > {name}.toml` writes the example of that name")
+        format!("; `{program} examples {name} > {}.toml` writes the example of that name", examples::stem(name))
     })
 }
 

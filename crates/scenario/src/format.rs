@@ -316,7 +316,7 @@ pub(crate) static AGGREGATION: Table = Table {
            DOCSIS, LTE). The propagation delay follows after this wait.",
     keys: &[
         key("time", DURATION, Required, "how long the first of them waits at most, above zero"),
-        key("packets", Shape::Whole(2, MOST_WINDOW), Means("any number"), "so many do not wait any longer"),
+        key("packets", Shape::Whole(2, MOST_WINDOW), Means("any number"), "this many waiting packets go at once"),
         key(
             "rate",
             BIT_RATE,

@@ -440,9 +440,9 @@ pub struct Slowdown {
 /// One flow over one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSummary {
-    /// Its group.
+    /// The group of the flow.
     pub group: String,
-    /// Its number in the group, from zero.
+    /// The number of the flow in its group, from zero.
     pub index: u32,
     /// Two-way propagation delay.
     pub rtt_s: f64,

@@ -136,7 +136,10 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
     let found: usize = reports.iter().map(|report| report.findings.len()).sum();
     let evaluations: usize = reports.iter().map(Report::evaluations).sum();
     let callout = if found == 0 {
-        let text = format!("Nothing found in {evaluations} evaluations of the space {}. This is no proof.", space.name);
+        let text = format!(
+            "Nothing found in {evaluations} evaluations of the space {}. This is no proof that the law never fails there.",
+            space.name
+        );
         Callout { tone: Tone::Neutral, text }
     } else {
         Callout { tone: Tone::Bad, text: format!("{found} confirmed on fresh seeds, in {evaluations} evaluations.") }

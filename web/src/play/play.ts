@@ -39,6 +39,9 @@ function get<T extends HTMLElement = HTMLElement>(id: string): T {
   return found as T;
 }
 
+/** What a ready scenario is saved as: its name has its folder in front. */
+const fileOf = ({ name }: Ready) => `${name.slice(name.lastIndexOf("/") + 1)}.toml`;
+
 class Playground {
   readonly #runs: Desk;
   readonly #theories: Desk;
@@ -110,7 +113,7 @@ class Playground {
     });
     get("scenario").addEventListener("change", (event) => {
       const ready = this.#scenarios.find(({ name }) => name === (event.target as HTMLSelectElement).value);
-      if (ready !== undefined) this.#load(`${ready.name}.toml`, ready.text, null, 0);
+      if (ready !== undefined) this.#load(fileOf(ready), ready.text, null, 0);
     });
     const file = get<HTMLInputElement>("file");
     get("open").addEventListener("click", () => file.click());
@@ -159,7 +162,7 @@ class Playground {
   #load(name: string, text: string, lesson: Lesson | null, cell: number): void {
     this.#name = name;
     if (lesson === null) get<HTMLSelectElement>("lesson").value = "";
-    if (!this.#scenarios.some((each) => `${each.name}.toml` === name)) get<HTMLSelectElement>("scenario").value = "";
+    if (!this.#scenarios.some((each) => fileOf(each) === name)) get<HTMLSelectElement>("scenario").value = "";
     showLesson(get("lesson-text"), lesson);
     const figures = lesson?.figures ?? USUAL;
     for (const results of [this.#run, this.#theory]) {

@@ -65,7 +65,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
@@ -425,7 +425,7 @@ fn files_on_the_pages_exist() {
 }
 
 /// Every file of the repository, from its root.
-fn files() -> Vec<String> {
+pub(crate) fn files() -> Vec<String> {
     fn walk(folder: &Path, name: &str, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let file = entry.file_name().into_string().unwrap();

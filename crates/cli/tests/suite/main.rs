@@ -18,6 +18,7 @@ mod run;
 mod search;
 mod search_theory;
 mod show;
+mod site;
 mod sweep;
 mod terminal;
 mod theory;

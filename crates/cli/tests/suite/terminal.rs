@@ -212,14 +212,16 @@ fn shells_complete_it_and_man_shows_it() {
 fn examples_are_listed_and_printed_from_anywhere() {
     let bench = Bench::new();
     let listed = bench.well(&["examples", "--plain"]);
-    let mut files = names(&std::path::PathBuf::from(repository()).join("scenarios"));
-    // Those of its folders are not part of the command.
-    files.retain(|file| std::path::Path::new(file).extension().is_some_and(|end| end == "toml"));
-    assert_eq!(listed.lines().count(), files.len() + 1);
-    for file in files {
-        let name = file.strip_suffix(".toml").unwrap();
-        assert!(listed.lines().any(|line| line.split('\t').next() == Some(name)), "{name}\n{listed}");
-    }
+    let folder = std::path::PathBuf::from(repository()).join("scenarios");
+    let today = names(&folder.join("today"));
+    assert!(today.len() > 10, "{today:?}");
+    let files: Vec<String> =
+        names(&folder).into_iter().chain(today.iter().map(|file| format!("today/{file}"))).collect();
+    let files: Vec<&str> = files.iter().filter_map(|file| file.strip_suffix(".toml")).collect();
+    let listed: Vec<&str> = listed.lines().filter_map(|line| line.split_once('\t')).map(|(name, _)| name).collect();
+    // A table for those of each folder, with a line of heads.
+    let all = [&["example"], &files[..files.len() - today.len()], &["example"], &files[files.len() - today.len()..]];
+    assert_eq!(listed, all.concat());
     let text = bench.well(&["examples", "bufferbloat"]);
     let file = fs::read_to_string(format!("{}/scenarios/bufferbloat.toml", repository())).unwrap();
     assert_eq!(text, file);
@@ -232,7 +234,12 @@ fn examples_are_listed_and_printed_from_anywhere() {
         "{}",
         ended.err
     );
-    assert_eq!(bench.json(&["examples", "--json"]).as_array().unwrap().len(), listed.lines().count() - 1);
+    assert_eq!(bench.json(&["examples", "--json"]).as_array().unwrap().len(), files.len());
+    let copa = bench.well(&["examples", "today/copa"]);
+    assert_eq!(copa, fs::read_to_string(folder.join("today/copa.toml")).unwrap());
+    assert_eq!(copa, bench.well(&["examples", "copa.toml"]));
+    let ended = bench.run(&["run", "copa"]);
+    assert!(ended.status == 2 && ended.err.contains("penstock examples today/copa > copa.toml"), "{}", ended.err);
 }
 
 /// Every file of the folders that the command brings along, as it is in the repository, and none where something is already.

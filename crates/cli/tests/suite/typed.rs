@@ -83,6 +83,12 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/100000-flows.toml", With(FEW)),
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
     ("penstock run scenarios", With(SHORT)),
+    ("penstock sweep evaluation/scenarios", With(SHORT)),
+    // Their flows start late, or their windows end late.
+    ("penstock run scenarios/today/ledbat-", With("")),
+    ("penstock run scenarios/today/nada.toml", With("")),
+    ("penstock sweep scenarios/today", With("--set sweep.seed.count=1")),
+    ("penstock sweep scenarios/today/search.toml", With("")),
     (
         "penstock run out/newreno-red-622-seed1/record.toml",
         As("penstock run out/newreno-red-622-duration-2-s-warmup-1-s-seed1/record.toml --out again"),

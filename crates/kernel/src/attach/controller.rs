@@ -391,7 +391,7 @@ fn struct_ops<'a>(open: &'a mut OpenObject, law: &str) -> Result<OpenMapMut<'a>,
         (Some(map), None) => Ok(map),
         (first, _) => {
             let what = if first.is_none() { "no struct_ops" } else { "several struct_ops" };
-            Err(own::unfit(law, &format!("it has {what}, and a controller is one")))
+            Err(own::unfit(law, &format!("it has {what}, and a controller has exactly one")))
         }
     }
 }

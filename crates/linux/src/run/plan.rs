@@ -187,8 +187,8 @@ impl Plan {
             [burst] => Some(*burst),
             _ => {
                 refusals.push(Refused::new(
-                    "sender.burst: groups differ, and all share one device here",
-                    "give all of them the same",
+                    "sender.burst: the groups have different values, and all flows of the Linux world share one device",
+                    "give all groups the same value",
                 ));
                 None
             }

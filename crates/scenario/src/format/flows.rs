@@ -334,7 +334,7 @@ pub(crate) static ACK_JITTER: Table = Table {
 
 pub(crate) static RTT_NOISE: Table = Table {
     path: "flows.NAME.sender.rtt_noise",
-    what: "Errors of the sender's round-trip samples, as a host makes that reads its clock late. The law and the \
+    what: "Errors in the sender's samples of the round-trip time, as on a host that reads its clock late. The law and the \
            retransmission timer observe samples with these errors. Round trips in the results have no such errors, nor \
            have the gaps of packet pairs. Only the packets world supports `rtt_noise`.",
     keys: &[

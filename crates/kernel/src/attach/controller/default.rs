@@ -51,7 +51,8 @@ impl Place {
             .ok()
             .filter(|first| first.within(|| Ok(Path::new(OF_THE_FIRST).exists())).unwrap_or(false));
         first.ok_or_else(|| {
-            let what = "the first process is not in the machine's first network namespace, or may not be looked at";
+            let what =
+                "the first process is not in the machine's first network namespace, or its namespace cannot be read";
             Missing::new(what, "run it as root outside of containers, or give `--default namespace`").into()
         })
     }

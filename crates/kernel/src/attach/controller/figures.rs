@@ -57,13 +57,14 @@ impl Figures {
     pub(super) fn of(link: &Link) -> Result<Self, Error> {
         let kernel =
             |what: &'static str| move |source| Error::Kernel { what: what.to_owned(), source, verifier: String::new() };
-        let about = link.info().map_err(kernel("the kernel does not tell of a link"))?;
+        let about = link.info().map_err(kernel("the kernel does not report a link"))?;
         let LinkTypeInfo::StructOps(behind) = about.info else {
             return Err(stranger());
         };
-        let map = MapHandle::from_map_id(behind.map_id).map_err(kernel("the kernel does not tell of a controller"))?;
+        let map = MapHandle::from_map_id(behind.map_id)
+            .map_err(kernel("the kernel does not report the state of a controller"))?;
         let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-        let value = value.map_err(kernel("the kernel does not tell of a controller"))?.unwrap_or_default();
+        let value = value.map_err(kernel("the kernel does not report the state of a controller"))?.unwrap_or_default();
         // In the places of functions the kernel shows the numbers of programs.
         let words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
         let ids: Vec<u32> = words.filter_map(|word| u32::try_from(word).ok()).filter(|id| *id != 0).collect();
@@ -94,7 +95,7 @@ impl Figures {
         let shaped = |name, kind, size| map_of(&figures.maps, name).filter(|map| is_shaped(map, kind, size));
         if let Some(map) = shaped("counters", MapType::PercpuArray, COUNTERS) {
             let each = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY);
-            let each = each.map_err(kernel("the kernel does not tell of counters"))?.unwrap_or_default();
+            let each = each.map_err(kernel("the kernel does not report counters"))?.unwrap_or_default();
             for value in each {
                 for (sum, word) in figures.counters.iter_mut().zip(value.chunks_exact(8)) {
                     *sum += u64::from_ne_bytes(word.try_into().unwrap_or_default());
@@ -103,7 +104,7 @@ impl Figures {
         }
         if estimates && let Some(map) = shaped("estimates", MapType::Array, ESTIMATE) {
             let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-            let value = value.map_err(kernel("the kernel does not tell of estimates"))?.unwrap_or_default();
+            let value = value.map_err(kernel("the kernel does not report estimates"))?.unwrap_or_default();
             let mut words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
             let (capacity, pairs) = (words.next().unwrap_or(0) as i64, words.next().unwrap_or(0));
             let packets_per_s = capacity as f64 / 4_294_967_296.0;

@@ -63,7 +63,7 @@ impl<N: Number> Law<N> for Mean<N> {
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let pair = |least: &str, most: &str| [least, most].map(|name| N::of(values.number(name)));
         if values.number("eta2") >= values.number("eta3") {
-            return Err("the analysis takes beta for continuous: `eta2` has to be below `eta3`".into());
+            return Err("the analysis needs a continuous beta: `eta2` has to be below `eta3`".into());
         }
         Ok(Self {
             ecn: values.switch("ecn"),

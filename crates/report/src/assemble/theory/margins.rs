@@ -6,9 +6,9 @@ use crate::assemble::analysis::MarginRow;
 
 /// What the models are, for whoever sees a row for each.
 pub(super) fn caption() -> String {
-    let model = |model: LoopModel| format!("{}: {}", model.name(), model.counts());
-    let what = LoopModel::ALL.map(model).join("; ");
-    format!("Margins in three loop models. The last model includes most and gives the verdict. {what}.")
+    let model = |model: LoopModel| format!("\u{201c}{}\u{201d}: {}.", model.name(), model.counts());
+    let what = LoopModel::ALL.map(model).join(" ");
+    format!("Margins in three loop models. The last model includes most and gives the verdict. {what}")
 }
 
 /// Margins as a row of their table.
