@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only tests|fuzz]
+    bench/nightly.py OUT [--only bits|web|tests|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -82,36 +82,49 @@ def fuzz(out):
         yield f"fuzz `{target}`, {count:,} inputs", "passed" if status == 0 else "FAILED", seconds
 
 
+PARTS = {"bits": bits, "web": web, "tests": tests, "fuzz": fuzz}
+HEAD = """# The last nightly run
+
+`make nightly` runs what takes hours, and writes this page. `bench/nightly.py OUT --only fuzz` writes the rows of one part. The
+last column has the day of a row and the commit that ran.
+
+| what | result | wall time | run |
+| --- | --- | --- | --- |
+"""
+
+
+def subject(row):
+    """What a row is of. How many inputs a parser had is no part of that."""
+    what = row.split(" | ")[0]
+    return what.split(", ")[0] if what.startswith("| fuzz") else what
+
+
+def on_record():
+    lines = PAGE.read_text().splitlines() if PAGE.exists() else []
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith(("| what", "| ---"))]
+    return {subject(row): row for row in rows}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--only", choices=["tests", "fuzz"])
+    parser.add_argument("--only", choices=PARTS)
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    if arguments.only != "fuzz":
-        rows += bits(out)
-        rows += web(out)
-        rows += tests(out)
-    if arguments.only != "tests":
-        rows += fuzz(out)
     commit = subprocess.run(["git", "rev-parse", "--short=9", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    lines = [
-        "# The last nightly run",
-        "",
-        "`make nightly` runs the tests that take hours, and writes this page.",
-        "",
-        f"{datetime.date.today()}, commit {commit or 'unknown'}, {os.cpu_count()} processors.",
-        "",
-        "| what | result | wall time |",
-        "| --- | --- | --- |",
-    ]
-    lines += [f"| {what} | {verdict} | {seconds:.0f} s |" for what, verdict, seconds in rows]
-    if arguments.only is None:
-        PAGE.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines[7:]))
-    return any(word in verdict for _, verdict, _ in rows for word in ("FAILED", "PASSED"))
+    run_of = f"{datetime.date.today()}, {commit or 'unknown'}, {os.cpu_count()} processors"
+    worst = 0
+    for part in [arguments.only] if arguments.only else PARTS:
+        for what, verdict, seconds in PARTS[part](out):
+            row = f"| {what} | {verdict} | {seconds:.0f} s | {run_of} |"
+            print(row, flush=True)
+            worst |= any(word in verdict for word in ("FAILED", "PASSED"))
+            # Each row at once: a night that is cut short leaves what it did.
+            rows = on_record()
+            rows[subject(row)] = row
+            PAGE.write_text(HEAD + "\n".join(rows.values()) + "\n")
+    return worst
 
 
 if __name__ == "__main__":
