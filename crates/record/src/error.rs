@@ -59,10 +59,10 @@ pub enum RecordError {
     #[error("changed since it was written: the last line is not the SHA-256 of the lines above it")]
     Unsealed,
     /// A header does not list a file that every record has.
-    #[error("`files` in the header does not list {0}, which every record has")]
+    #[error("the header of the record is incomplete: its `files` lacks {0}")]
     Unlisted(String),
     /// A header lists a file that is not in the record.
-    #[error("`files` in the header lists `{0}`, which is no name of a file in a record")]
+    #[error("the header of the record lists `{0}` under `files`, and that is not a plain file name")]
     Name(String),
     /// A file of the record is not as it was written.
     #[error("{file} is damaged: {why}")]
