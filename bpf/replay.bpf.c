@@ -49,7 +49,7 @@ struct replay_job {
 /* What the loop and the look-up cost by themselves. */
 static inline void replay_nothing(struct replay_slot *slot)
 {
-	slot->seen.words[2] = 0;
+	slot->observation.words[2] = 0;
 }
 
 REPLAY(nothing)

@@ -54,7 +54,7 @@ struct replay_slot {
 		__s64 words[6];
 		struct ccp_path ccp;
 		struct clcc_port clcc;
-	} seen;
+	} observation;
 	__u64 event;
 };
 
@@ -62,8 +62,8 @@ static inline void replay_fast(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		fast_round(&slot->params.fast, &slot->state.fast, slot->seen.words[0],
-			   slot->seen.words[1]);
+		fast_round(&slot->params.fast, &slot->state.fast, slot->observation.words[0],
+			   slot->observation.words[1]);
 		break;
 	case 1:
 		fast_cut(&slot->state.fast);
@@ -78,28 +78,29 @@ static inline void replay_leadlag(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[0],
-			     slot->seen.words[1]);
+		leadlag_tick(&slot->params.leadlag, &slot->state.leadlag,
+			     slot->observation.words[0], slot->observation.words[1]);
 		break;
 	case 1:
 		leadlag_ack(&slot->params.leadlag, &slot->state.leadlag,
-			    (__u32)slot->seen.words[2]);
+			    (__u32)slot->observation.words[2]);
 		break;
 	case 2:
 	case 3:
 		leadlag_cut(&slot->params.leadlag, &slot->state.leadlag);
 		break;
 	case 4:
-		leadlag_tick_delay(&slot->params.leadlag, &slot->state.leadlag, slot->seen.words[1],
-				   slot->seen.words[3]);
+		leadlag_tick_delay(&slot->params.leadlag, &slot->state.leadlag,
+				   slot->observation.words[1], slot->observation.words[3]);
 		break;
 	case 5:
 		leadlag_tick_linearised(&slot->params.leadlag, &slot->state.leadlag,
-					slot->seen.words[0], slot->seen.words[1]);
+					slot->observation.words[0], slot->observation.words[1]);
 		break;
 	case 6:
 		leadlag_tick_linearised_delay(&slot->params.leadlag, &slot->state.leadlag,
-					      slot->seen.words[1], slot->seen.words[3]);
+					      slot->observation.words[1],
+					      slot->observation.words[3]);
 		break;
 	}
 }
@@ -108,8 +109,8 @@ static inline void replay_price(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		price_tick(&slot->params.price, &slot->state.price, slot->seen.words[0],
-			   slot->seen.words[1]);
+		price_tick(&slot->params.price, &slot->state.price, slot->observation.words[0],
+			   slot->observation.words[1]);
 		break;
 	}
 }
@@ -118,8 +119,8 @@ static inline void replay_avq(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		avq_arrival(&slot->params.avq, &slot->state.avq, (__u32)slot->seen.words[0],
-			    slot->seen.words[1], slot->seen.words[2]);
+		avq_arrival(&slot->params.avq, &slot->state.avq, (__u32)slot->observation.words[0],
+			    slot->observation.words[1], slot->observation.words[2]);
 		break;
 	}
 }
@@ -128,11 +129,11 @@ static inline void replay_ccpd(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		ccp_ack(&slot->params.ccp, &slot->state.ccp, (__u32)slot->seen.words[5],
-			&slot->seen.ccp);
+		ccp_ack(&slot->params.ccp, &slot->state.ccp, (__u32)slot->observation.words[5],
+			&slot->observation.ccp);
 		break;
 	case 1:
-		ccp_cut(&slot->params.ccp, &slot->state.ccp, &slot->seen.ccp);
+		ccp_cut(&slot->params.ccp, &slot->state.ccp, &slot->observation.ccp);
 		break;
 	case 2:
 		ccp_timeout(&slot->state.ccp);
@@ -150,8 +151,8 @@ static inline void replay_bat(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		bat_tick(&slot->params.bat, &slot->state.bat, slot->seen.words[0],
-			 slot->seen.words[1]);
+		bat_tick(&slot->params.bat, &slot->state.bat, slot->observation.words[0],
+			 slot->observation.words[1]);
 		break;
 	}
 }
@@ -160,30 +161,31 @@ static inline void replay_clcc(struct replay_slot *slot)
 {
 	switch (slot->event) {
 	case 0:
-		clcc_tick(&slot->params.clcc, &slot->state.clcc, &slot->seen.clcc);
+		clcc_tick(&slot->params.clcc, &slot->state.clcc, &slot->observation.clcc);
 		break;
 	}
 }
 
 /* Every conditioner has the same two events. */
-#define REPLAY_EDGE(law)                                                                \
-	static inline void replay_##law(struct replay_slot *slot)                       \
-	{                                                                               \
-		switch (slot->event) {                                                  \
-		case 0:                                                                 \
-			law##_arrival(&slot->params.law, &slot->state.law,              \
-				      (__u32)slot->seen.words[0], slot->seen.words[1]); \
-			break;                                                          \
-		case 1:                                                                 \
-			law##_coloured(&slot->state.law, (__u32)slot->seen.words[0],    \
-				       (__u32)slot->seen.words[2]);                     \
-			break;                                                          \
-		}                                                                       \
+#define REPLAY_CONDITIONER(law)                                                             \
+	static inline void replay_##law(struct replay_slot *slot)                           \
+	{                                                                                   \
+		switch (slot->event) {                                                      \
+		case 0:                                                                     \
+			law##_arrival(&slot->params.law, &slot->state.law,                  \
+				      (__u32)slot->observation.words[0],                    \
+				      slot->observation.words[1]);                          \
+			break;                                                              \
+		case 1:                                                                     \
+			law##_coloured(&slot->state.law, (__u32)slot->observation.words[0], \
+				       (__u32)slot->observation.words[2]);                  \
+			break;                                                              \
+		}                                                                           \
 	}
 
-REPLAY_EDGE(token_bucket)
-REPLAY_EDGE(srtcm)
-REPLAY_EDGE(trtcm)
-REPLAY_EDGE(early_marking)
+REPLAY_CONDITIONER(token_bucket)
+REPLAY_CONDITIONER(srtcm)
+REPLAY_CONDITIONER(trtcm)
+REPLAY_CONDITIONER(early_marking)
 
 #endif

@@ -9,7 +9,7 @@
  *
  * What it estimates of the bottleneck is what crates/law/src/estimate/bottleneck.rs
  * and crates/packets/src/sender/bottleneck.rs estimate, but for this: time goes in
- * steps of 1/32 of a round trip. Out of slow start the law is asked once a step, and
+ * steps of 1/32 of a round trip. Out of slow start the law is called once a step, and
  * the past has a moment a step, so that the one looked back to is a round trip ago to
  * 3 %. The latest 64 pairs count at most. And the packets of a train must have left in
  * the same microsecond, which the kernel alone can miss.
@@ -261,7 +261,7 @@ static SELDOM void ccpd_paired(struct sock *sk, __u32 now_us, __u32 covered, __u
 
 /* How long ago, and what was committed, about a round trip ago or at the acknowledgement before. */
 static inline void ccpd_look_back(const struct law *by, struct flow *flow, struct memory *m,
-				  __u32 now_us, __u32 span_us, struct ccp_path *seen)
+				  __u32 now_us, __u32 span_us, struct ccp_path *observation)
 {
 	__u32 age_us;
 
@@ -279,8 +279,8 @@ static inline void ccpd_look_back(const struct law *by, struct flow *flow, struc
 	age_us = now_us - flow->then_us;
 	if (!age_us || (by->lookback == LOOK_ROUND_TRIP && 2ULL * age_us < span_us))
 		return;
-	seen->earlier_s_q32 = seconds(age_us);
-	seen->earlier_q32 = flow->then_q32;
+	observation->earlier_s_q32 = seconds(age_us);
+	observation->earlier_q32 = flow->then_q32;
 }
 
 /*
@@ -327,20 +327,20 @@ static inline void ccpd_commit(struct flow *flow, struct memory *m, __u32 now_us
 }
 
 /* (5) and (6) */
-static inline void ccpd_see(const struct flow *flow, __u32 in_flight, struct ccp_path *seen)
+static inline void ccpd_see(const struct flow *flow, __u32 in_flight, struct ccp_path *observation)
 {
 	const struct path *path = &flow->path;
 
-	seen->in_flight_q32 = fx_count(in_flight);
+	observation->in_flight_q32 = fx_count(in_flight);
 	if (!flow->capacity_q32)
 		return;
-	seen->buffer_q32 =
+	observation->buffer_q32 =
 		fx_mul(flow->capacity_q32, fx_sub(seconds(flow->most_rtt_us), path->base_rtt_q32));
-	seen->level_q32 =
+	observation->level_q32 =
 		fx_max(fx_mul(flow->capacity_q32, fx_sub(path->rtt_q32, path->base_rtt_q32)), 0);
 }
 
-/* The law is asked for a window; a step of the past has gone by, or has not. */
+/* The law is called for a window; a step of the past has gone by, or has not. */
 static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32 step)
 {
 	const struct law *by = AS_LOADED(struct law, law);
@@ -348,19 +348,20 @@ static SELDOM void ccpd_ask(struct sock *sk, __u32 packets, __u32 span_us, __u32
 	__u32 now_us = (__u32)tcp_sk(sk)->tcp_mstamp;
 	struct memory *m = step && by->lookback == LOOK_ROUND_TRIP ? ccpd_memory(sk) : NULL;
 	struct ccp law_now = ccpd_law(flow);
-	struct ccp_path seen = {};
+	struct ccp_path observation = {};
 
-	ccpd_see(flow, in_flight(tcp_sk(sk)), &seen);
+	ccpd_see(flow, in_flight(tcp_sk(sk)), &observation);
 	if (by->lookback != LOOK_NOWHERE)
-		ccpd_look_back(by, flow, m, now_us, span_us, &seen);
-	ccp_ack(&by->ccp, &law_now, packets, &seen);
+		ccpd_look_back(by, flow, m, now_us, span_us, &observation);
+	ccp_ack(&by->ccp, &law_now, packets, &observation);
 	ccpd_keep(flow, &law_now);
 	if (step && by->ccp.implicit)
 		ccpd_commit(flow, m, now_us,
-			    fx_add(seen.level_q32, fx_max(seen.in_flight_q32, law_now.window_q32)),
+			    fx_add(observation.level_q32,
+				   fx_max(observation.in_flight_q32, law_now.window_q32)),
 			    1);
 	else if (step)
-		ccpd_commit(flow, m, now_us, seen.level_q32, 2);
+		ccpd_commit(flow, m, now_us, observation.level_q32, 2);
 }
 
 static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
@@ -368,10 +369,10 @@ static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
 	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
 	struct ccp law_now = ccpd_law(flow);
-	struct ccp_path seen = {};
+	struct ccp_path observation = {};
 
-	ccpd_see(flow, in_flight, &seen);
-	ccp_cut(&by->ccp, &law_now, &seen);
+	ccpd_see(flow, in_flight, &observation);
+	ccp_cut(&by->ccp, &law_now, &observation);
 	ccpd_keep(flow, &law_now);
 	ccpd_forget(flow, tcp_sk(sk));
 }
@@ -440,7 +441,7 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	host_trace(sk, path, rs, flow->window_q32, 0, flow->capacity_q32);
 }
 
-/* The kernel asks when it counts a loss; the law answers in ccpd_control. */
+/* The kernel calls this when it counts a loss; the output of the law follows in ccpd_control. */
 SEC("struct_ops")
 __u32 BPF_PROG(ccpd_ssthresh, struct sock *sk)
 {

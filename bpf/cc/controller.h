@@ -12,11 +12,11 @@
  *                then whatever is frozen there; 56 bytes at most
  *   LAW_OPEN(params, state, window_q32)
  *                the state of a new connection, which begins with this window
- *   LAW_EVENT(params, state, seen)
+ *   LAW_EVENT(params, state, observation)
  *                what an event does, by `struct observation`
- *   LAW_WINDOW(params, state, seen)
+ *   LAW_WINDOW(params, state, observation)
  *                packets in flight at most, over 2^32
- *   LAW_GAP(params, state, seen)
+ *   LAW_GAP(params, state, observation)
  *                least time between two packets [s], over 2^32; zero leaves the
  *                spacing to acknowledgements
  *
@@ -56,25 +56,25 @@ _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
 static inline void law_hear(const LAW_PARAMS *by, struct flow *flow, __u32 event, __u32 packets)
 {
-	struct observation seen = {
+	struct observation observation = {
 		.event = event,
 		.packets = packets,
 		.rtt_q32 = flow->path.rtt_q32,
 		.base_rtt_q32 = flow->path.base_rtt_q32,
 	};
 
-	LAW_EVENT(by, &flow->state, &seen);
+	LAW_EVENT(by, &flow->state, &observation);
 }
 
-/* The law has spoken. */
+/* The output of the law becomes the kernel's. */
 static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow *flow)
 {
-	struct observation seen = {.rtt_q32 = flow->path.rtt_q32,
-				   .base_rtt_q32 = flow->path.base_rtt_q32};
-	__s64 window_q32 = fx_max(LAW_WINDOW(by, &flow->state, &seen), FX_ONE);
-	__s64 gap_q32 = LAW_GAP(by, &flow->state, &seen);
+	struct observation observation = {.rtt_q32 = flow->path.rtt_q32,
+					  .base_rtt_q32 = flow->path.base_rtt_q32};
+	__s64 window_q32 = fx_max(LAW_WINDOW(by, &flow->state, &observation), FX_ONE);
+	__s64 gap_q32 = LAW_GAP(by, &flow->state, &observation);
 
-	(void)seen; /* of a law that goes by its state alone */
+	(void)observation; /* of a law that goes by its state alone */
 	/* Zero would start the average over. */
 	if (flow->weight_q32)
 		flow->weight_q32 = fx_max(fx_min(fx_div(requirements.over_window_q32, window_q32),
@@ -122,7 +122,7 @@ void BPF_PROG(law_state, struct sock *sk, __u8 state)
 	__u8 before = flow->path.state;
 
 	if (host_state(sk, &flow->path, state)) {
-		/* The law sees the last one; what comes next starts the average over. */
+		/* The law observes the last one; what comes next starts the average over. */
 		flow->path.rtt_q32 = rtt_q32;
 		flow->event_seq = tp->snd_nxt;
 		law_hear(by, flow, EVENT_TIMEOUT, 0);
@@ -213,7 +213,7 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 	host_trace(sk, path, rs, window_q32, marked, 0);
 }
 
-/* The kernel asks when it counts a loss; the law answers in law_control. */
+/* The kernel calls this when it counts a loss; the output of the law follows in law_control. */
 SEC("struct_ops")
 __u32 BPF_PROG(law_ssthresh, struct sock *sk)
 {
@@ -241,7 +241,7 @@ struct tcp_congestion_ops law_ops = {
 
 /* A step of a trail: an event, and the state after it. */
 struct step {
-	struct observation seen;
+	struct observation observation;
 	__s64 window_q32;
 	__s64 gap_q32;
 	LAW_STATE state;
@@ -275,9 +275,9 @@ static long law_step(__u32 at, void *context)
 		step->state = before->state;
 	else
 		LAW_OPEN(by, &step->state, window_q32);
-	LAW_EVENT(by, &step->state, &step->seen);
-	step->window_q32 = LAW_WINDOW(by, &step->state, &step->seen);
-	step->gap_q32 = LAW_GAP(by, &step->state, &step->seen);
+	LAW_EVENT(by, &step->state, &step->observation);
+	step->window_q32 = LAW_WINDOW(by, &step->state, &step->observation);
+	step->gap_q32 = LAW_GAP(by, &step->state, &step->observation);
 	return 0;
 }
 

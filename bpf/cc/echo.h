@@ -52,7 +52,7 @@ static inline void echo_hear(struct sock *sk, struct echo *echo, __u8 marked)
 	echo_say(tp, marked);
 }
 
-/* Packets that were marked, of those that an acknowledgement told of. */
+/* Packets that were marked, of those that are acknowledged. */
 static inline __u32 echo_count(struct tcp_sock *tp, struct echo *echo, __u32 packets)
 {
 	__u32 marked = tp->delivered_ce - echo->delivered_ce;

@@ -8,7 +8,7 @@
  *   setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, "fast", 4)
  *   penstock linux detach fast
  *
- * Once a round trip the law is told; between, the average round trip follows
+ * Once a round trip the law is called; between, the average round trip follows
  * every acknowledgement, and with it the spacing of packets.
  */
 #include "host.h"
@@ -100,7 +100,7 @@ void BPF_PROG(fast_control, struct sock *sk, __u32 ack, int flag, const struct r
 	host_trace(sk, path, rs, flow->fast.window_q32, 0, 0);
 }
 
-/* The kernel asks when it counts a loss; the law answers in fast_control. */
+/* The kernel calls this when it counts a loss; the output of the law follows in fast_control. */
 SEC("struct_ops")
 __u32 BPF_PROG(fast_ssthresh, struct sock *sk)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the controllers have in common: when the law is told of what, what a path
+ * What the controllers have in common: when the law is called, what a path
  * is measured to be, and how a window and a gap become the kernel's.
  *
  * The same as in the simulated sender (crates/packets/src/ends.rs and
- * crates/packets/src/sender/), by what this kernel tells:
+ * crates/packets/src/sender/), by what this kernel measures:
  *
  *   round    ends when something sent after the last one ended was delivered
  *   cut      a loss begins recovery; in recovery again when something that was
- *            sent after the last cut is lost. Of marks the law is told by
- *            bpf/cc/controller.h, if it asks
+ *            sent after the last cut is lost. bpf/cc/controller.h calls
+ *            the law for marks, if its requirements have them
  *   timeout  the kernel's retransmission timer
  *   growth   the law hears of acknowledgements and rounds outside of recovery,
  *            and while half of the window at least is in use (RFC 7661)
@@ -36,7 +36,7 @@ char _license[] SEC("license") = "Dual BSD/GPL";
 
 /* How the law is run; written before the program is loaded. */
 struct habits {
-	__u64 paced;  /* 1: by the gap that the law says; 0: by acknowledgements */
+	__u64 paced;  /* 1: by the gap of the law's output; 0: by acknowledgements */
 	__u64 traced; /* 1: a record an acknowledgement */
 	__u64 headers;
 };
@@ -75,19 +75,19 @@ struct {
 			own->what += (by);                                     \
 	} while (0)
 
-/* One acknowledgement, after the law has spoken. */
+/* One acknowledgement, with the output of the law. */
 struct record {
 	__u64 time_us;
 	__u32 local_port;
 	__u32 remote_port;
 	__u32 delivered; /* packets, since the connection began */
 	__u32 in_flight; /* packets */
-	__u32 acked;     /* packets that this one told of */
+	__u32 acked;     /* packets that this one acknowledged */
 	__u32 marked;
 	__s64 window_q32; /* packets */
-	__s64 rtt_q32;    /* s, as the law sees it */
+	__s64 rtt_q32;    /* s, of the observation */
 	__s64 base_rtt_q32;
-	__s64 seen_q32; /* what the law sees besides: price [s], or capacity [packets/s] */
+	__s64 price_or_capacity_q32; /* of the observation: price [s], or capacity [packets/s] */
 };
 
 struct {
@@ -102,7 +102,7 @@ struct path {
 	__u32 round;        /* tcp_sock.delivered when the round began */
 	__u32 event;        /* the same of the last cut */
 	__u8 state;         /* of the kernel: TCP_CA_* */
-	__u8 cut;           /* recovery has begun, and the law was not told yet */
+	__u8 cut;           /* recovery has begun, and the law was not called yet */
 	__u8 known;         /* there was a sample at all */
 	__u8 open;          /* the connection is: the kernel tells of the handshake before that */
 	__u8 since;         /* 1: something was delivered that was sent after the last cut */
@@ -167,8 +167,8 @@ static inline void host_open(struct sock *sk, struct path *path)
 
 /*
  * The kernel changes its state; true if its retransmission timer has expired. What
- * was sent during a recovery and lost has it begin another as soon as that ends: for
- * those losses the law was told already.
+ * was sent during a recovery and lost has it begin another as soon as that ends: the
+ * law was called for those losses already.
  */
 static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 {
@@ -237,7 +237,7 @@ static inline int host_round(struct path *path, const struct tcp_sock *tp,
 	return 1;
 }
 
-/* Whether the law is told of this acknowledgement, and of the round it ends. */
+/* Whether the law is called for this acknowledgement, and for the round it ends. */
 static inline int host_settled(const struct path *path, const struct rate_sample *rs,
 			       __s64 window_q32)
 {
@@ -266,7 +266,7 @@ static inline void host_pace(struct sock *sk, __u64 rate)
 	sk->sk_pacing_rate = rate < most ? rate : most;
 }
 
-/* The law has spoken: window_q32 packets, spread over spread_q32 seconds. */
+/* The output of the law: window_q32 packets, spread over spread_q32 seconds. */
 static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q32)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -284,7 +284,7 @@ static inline void host_allow(struct sock *sk, __s64 window_q32, __s64 spread_q3
 
 static inline void host_trace(struct sock *sk, const struct path *path,
 			      const struct rate_sample *rs, __s64 window_q32, __u32 marked,
-			      __s64 seen_q32)
+			      __s64 price_or_capacity_q32)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct record *record;
@@ -304,7 +304,7 @@ static inline void host_trace(struct sock *sk, const struct path *path,
 	record->window_q32 = window_q32;
 	record->rtt_q32 = path->rtt_q32;
 	record->base_rtt_q32 = path->base_rtt_q32;
-	record->seen_q32 = seen_q32;
+	record->price_or_capacity_q32 = price_or_capacity_q32;
 	/* Who reads looks by the clock: a wake-up each costs more than all the rest. */
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }

@@ -201,7 +201,7 @@ void BPF_PROG(leadlag_control, struct sock *sk, __u32 ack, int flag, const struc
 	host_trace(sk, path, rs, flow->leadlag.window_q32, marked, price_q32);
 }
 
-/* The kernel asks when it counts a loss; the law answers in leadlag_control. */
+/* The kernel calls this when it counts a loss; the output of the law follows in leadlag_control. */
 SEC("struct_ops")
 __u32 BPF_PROG(leadlag_ssthresh, struct sock *sk)
 {

@@ -20,7 +20,7 @@ enum event {
 struct observation {
 	__u32 event;        /* enum event */
 	__u32 packets;      /* that an acknowledgement covers */
-	__s64 rtt_q32;      /* s: the average that is asked for, or the latest sample */
+	__s64 rtt_q32;      /* s: the average that is required, or the latest sample */
 	__s64 base_rtt_q32; /* s: the smallest so far */
 };
 

@@ -64,7 +64,7 @@ static inline __u32 train_heard(struct train *t, __u32 *heard, __u32 now_us, __u
 	if (state == TRAIN_HEARD && reached <= length && covered == una - *heard &&
 	    !(covered % mss))
 		return covered / mss;
-	/* It told nothing: the next may leave at once. */
+	/* It measured nothing: the next may leave at once. */
 	t->next_us = now_us;
 	return 0;
 }

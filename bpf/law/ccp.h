@@ -39,30 +39,30 @@ struct ccp_path {
 
 /* Equation (3). Without a moment to look back to there is no derivative. */
 static inline __s64 ccp_window(const struct ccp_params *p, __s64 level_q32, __s64 in_flight_q32,
-			       const struct ccp_path *seen)
+			       const struct ccp_path *observation)
 {
-	__s64 kappa = 0, earlier = 0, committed, room;
+	__s64 kappa = 0, earlier = 0, committed, space;
 
-	if (seen->earlier_s_q32 > 0) {
-		kappa = fx_div(p->kd_q32, seen->earlier_s_q32);
-		earlier = seen->earlier_q32;
+	if (observation->earlier_s_q32 > 0) {
+		kappa = fx_div(p->kd_q32, observation->earlier_s_q32);
+		earlier = observation->earlier_q32;
 	}
 	committed = p->implicit ? level_q32 : fx_add(level_q32, in_flight_q32);
-	room = fx_add(fx_mul(p->kp_q32, fx_sub(seen->buffer_q32, committed)),
-		      fx_mul(kappa, fx_sub(earlier, committed)));
-	return p->implicit ? fx_div(room, fx_add(fx_add(FX_ONE, p->kp_q32), kappa)) : room;
+	space = fx_add(fx_mul(p->kp_q32, fx_sub(observation->buffer_q32, committed)),
+		       fx_mul(kappa, fx_sub(earlier, committed)));
+	return p->implicit ? fx_div(space, fx_add(fx_add(FX_ONE, p->kp_q32), kappa)) : space;
 }
 
 /* New data was acknowledged, outside loss recovery. */
 static inline void ccp_ack(const struct ccp_params *p, struct ccp *s, __u32 packets,
-			   const struct ccp_path *seen)
+			   const struct ccp_path *observation)
 {
-	int known = seen->buffer_q32 > 0;
+	int known = observation->buffer_q32 > 0;
 
 	s->recovers = 0;
 	if (s->slow_start) {
 		__s64 acknowledged = fx_count(packets);
-		__s64 used = fx_add(seen->in_flight_q32, acknowledged);
+		__s64 used = fx_add(observation->in_flight_q32, acknowledged);
 
 		/* No window grows of which less than half is in use. */
 		if (s->window_q32 < fx_mul(2 * FX_ONE, used))
@@ -70,19 +70,22 @@ static inline void ccp_ack(const struct ccp_params *p, struct ccp *s, __u32 pack
 		s->slow_start = s->window_q32 < s->ssthresh_q32 || !known;
 	}
 	if (!s->slow_start && known) {
-		__s64 window = ccp_window(p, seen->level_q32, seen->in_flight_q32, seen);
+		__s64 window = ccp_window(p, observation->level_q32, observation->in_flight_q32,
+					  observation);
 
 		s->window_q32 = fx_max(window, 2 * FX_ONE);
 	}
 }
 
 /* A congestion event, at most once a round trip. Section V: the window is kept. */
-static inline void ccp_cut(const struct ccp_params *p, struct ccp *s, const struct ccp_path *seen)
+static inline void ccp_cut(const struct ccp_params *p, struct ccp *s,
+			   const struct ccp_path *observation)
 {
-	if (s->recovers && seen->buffer_q32 > 0) {
+	if (s->recovers && observation->buffer_q32 > 0) {
 		/* What fits beside nobody; below that, what (3) allows. */
-		__s64 most = ccp_window(p, 0, 0, seen);
-		__s64 allowed = ccp_window(p, seen->level_q32, seen->in_flight_q32, seen);
+		__s64 most = ccp_window(p, 0, 0, observation);
+		__s64 allowed = ccp_window(p, observation->level_q32, observation->in_flight_q32,
+					   observation);
 		__s64 less = s->window_q32 > most ? most : allowed;
 
 		s->window_q32 = fx_max(less, 2 * FX_ONE);

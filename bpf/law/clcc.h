@@ -44,7 +44,7 @@ struct clcc {
 	__s64 ratio_q32;
 	__s64 error_q32;
 	__s64 error_before_q32;
-	/* What was seen since the last step [packets]. */
+	/* Counts since the last step [packets]. */
 	__s64 arrived_so_far_q32;
 	__s64 all_arrived_so_far_q32;
 	__s64 departed_so_far_q32;
@@ -112,17 +112,19 @@ static inline void clcc_turn(const struct clcc_params *p, struct clcc *s, __s64 
 
 /* An interval went by. */
 static inline void clcc_tick(const struct clcc_params *p, struct clcc *s,
-			     const struct clcc_port *seen)
+			     const struct clcc_port *observation)
 {
-	bat_step(&p->bat, &s->bat, s->decrease_q32, seen->queue_q32, seen->arrived_q32);
+	bat_step(&p->bat, &s->bat, s->decrease_q32, observation->queue_q32,
+		 observation->arrived_q32);
 	if (!p->steered)
 		return;
-	s->arrived_so_far_q32 = fx_add(s->arrived_so_far_q32, seen->arrived_q32);
-	s->all_arrived_so_far_q32 = fx_add(s->all_arrived_so_far_q32, seen->all_arrived_q32);
-	s->departed_so_far_q32 = fx_add(s->departed_so_far_q32, seen->departed_q32);
-	s->all_departed_so_far_q32 = fx_add(s->all_departed_so_far_q32, seen->all_departed_q32);
+	s->arrived_so_far_q32 = fx_add(s->arrived_so_far_q32, observation->arrived_q32);
+	s->all_arrived_so_far_q32 = fx_add(s->all_arrived_so_far_q32, observation->all_arrived_q32);
+	s->departed_so_far_q32 = fx_add(s->departed_so_far_q32, observation->departed_q32);
+	s->all_departed_so_far_q32 =
+		fx_add(s->all_departed_so_far_q32, observation->all_departed_q32);
 	if (++s->since == p->intervals) {
-		clcc_turn(p, s, seen->capacity_q32);
+		clcc_turn(p, s, observation->capacity_q32);
 		s->arrived_so_far_q32 = s->all_arrived_so_far_q32 = 0;
 		s->departed_so_far_q32 = s->all_departed_so_far_q32 = 0;
 		s->since = 0;

@@ -30,19 +30,19 @@ struct fast {
 static inline __s64 fast_beyond(const struct fast_params *p, struct fast *s, __s64 qdelay_q32,
 				__s64 empty_q32)
 {
-	__s64 room = fx_max(fx_sub(FX_ONE, fx_div(qdelay_q32, p->qdelay_q32)), 0);
+	__s64 left = fx_max(fx_sub(FX_ONE, fx_div(qdelay_q32, p->qdelay_q32)), 0);
 	__s64 distance, gain;
 
 	if (s->before_q32 > 0) {
 		s->fits_q32 = fx_mul(s->before_q32, empty_q32);
-		if (room <= 0)
+		if (left <= 0)
 			s->known_q32 = s->fits_q32;
 	}
 	s->before_q32 = s->window_q32;
 	distance = fx_sub(s->window_q32, s->known_q32);
 	gain = fx_min(fx_mul(p->surge_q32, s->window_q32), fx_neg(distance));
 	gain = fx_max(gain, fx_mul(p->surge_q32, distance));
-	return fx_max(fx_sub(fx_mul(gain, room), p->step_q32), 0);
+	return fx_max(fx_sub(fx_mul(gain, left), p->step_q32), 0);
 }
 
 /* A round trip ended; times in seconds. */

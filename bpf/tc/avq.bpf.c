@@ -24,7 +24,7 @@ int avq(struct __sk_buff *skb)
 	bool overflowed;
 	__u64 now, bytes;
 
-	book_seen(&packet);
+	book_arrival(&packet);
 	if (!s)
 		return end(&packet, FATE_CONTENDED);
 	if (!take_in_time(s)) {

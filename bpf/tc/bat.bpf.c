@@ -12,8 +12,8 @@
 #define CLASS_PARAMS struct bat_params
 #define CLASS_STATE struct bat
 #define CLASS_TRANSMIT transmit_q32
-#define CLASS_TICK(params, state, seen, arrived, let_in) \
-	bat_tick(params, state, (seen)->queue_q32, arrived)
+#define CLASS_TICK(params, state, observation, arrived, let_in) \
+	bat_tick(params, state, (observation)->queue_q32, arrived)
 #include "tc/classes.h"
 
 SEC("tcx/egress")

@@ -4,8 +4,8 @@
  * they go by, and one state a class.
  *
  * A program sees arrivals and not the queue behind them. So the queue is one
- * that is reckoned: what is let in goes through a line of the rate told, and what
- * does not fit the buffer told is dropped. What has departed in an interval is
+ * that is reckoned: what is let in goes through a line of the given rate, and what
+ * does not fit the given buffer is dropped. What has departed in an interval is
  * taken to be what was let in, which over a second is off by the buffer at most.
  *
  * Who includes this has named CLASS_PARAMS and CLASS_STATE, the structures of its
@@ -62,19 +62,19 @@ static __always_inline __s64 queue_q32(const struct state *s, __u64 at_ns)
 static long end_interval(__u32 at, void *nothing)
 {
 	struct state *s = state_of();
-	struct interval seen;
+	struct interval observation;
 	__u32 class;
 
 	if (!s)
 		return 1;
-	seen.queue_q32 = queue_q32(s, s->time_ns);
-	seen.capacity_q32 = s->place.line.capacity_q32;
-	seen.all_arrived_q32 =
+	observation.queue_q32 = queue_q32(s, s->time_ns);
+	observation.capacity_q32 = s->place.line.capacity_q32;
+	observation.all_arrived_q32 =
 		mean_packets_q32(&s->place.line, s->law.arrived_bytes[0] + s->law.arrived_bytes[1]);
-	seen.all_let_in_q32 =
+	observation.all_let_in_q32 =
 		mean_packets_q32(&s->place.line, s->law.let_in_bytes[0] + s->law.let_in_bytes[1]);
 	for (class = 0; class < CLASSES; class ++) {
-		CLASS_TICK(&s->params.of[class], &s->law.of[class], &seen,
+		CLASS_TICK(&s->params.of[class], &s->law.of[class], &observation,
 			   mean_packets_q32(&s->place.line, s->law.arrived_bytes[class]),
 			   mean_packets_q32(&s->place.line, s->law.let_in_bytes[class]));
 		s->law.arrived_bytes[class] = 0;
@@ -130,7 +130,7 @@ static __always_inline int allocate(struct __sk_buff *skb)
 	enum fate fate;
 	__u64 now;
 
-	book_seen(&packet);
+	book_arrival(&packet);
 	if (!s || !take_in_time(s))
 		return end(&packet, FATE_CONTENDED);
 	/* Looked at behind the lock, so that time does not go back. */

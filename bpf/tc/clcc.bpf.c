@@ -15,20 +15,20 @@
 
 struct interval;
 static inline void tick(const struct clcc_params *params, struct clcc *s,
-			const struct interval *seen, __s64 arrived_q32, __s64 let_in_q32);
+			const struct interval *observation, __s64 arrived_q32, __s64 let_in_q32);
 
 #include "tc/classes.h"
 
 static inline void tick(const struct clcc_params *params, struct clcc *s,
-			const struct interval *seen, __s64 arrived_q32, __s64 let_in_q32)
+			const struct interval *observation, __s64 arrived_q32, __s64 let_in_q32)
 {
 	struct clcc_port port = {
-		.queue_q32 = seen->queue_q32,
+		.queue_q32 = observation->queue_q32,
 		.arrived_q32 = arrived_q32,
-		.capacity_q32 = seen->capacity_q32,
+		.capacity_q32 = observation->capacity_q32,
 		.departed_q32 = let_in_q32,
-		.all_arrived_q32 = seen->all_arrived_q32,
-		.all_departed_q32 = seen->all_let_in_q32,
+		.all_arrived_q32 = observation->all_arrived_q32,
+		.all_departed_q32 = observation->all_let_in_q32,
 	};
 
 	clcc_tick(params, s, &port);

@@ -9,30 +9,30 @@
  * not got, or has got beyond that, counts for the next super-packet: over time as
  * many packets have a colour as were granted it.
  *
- * Who includes this has named EDGE_PARAMS and EDGE_STATE, the structures of its
- * kernel implementation in bpf/law, EDGE_ARRIVAL, EDGE_COLOURED and EDGE_COLOUR.
+ * Who includes this has named INGRESS_PARAMS and INGRESS_STATE, the structures of its
+ * kernel implementation in bpf/law, INGRESS_ARRIVAL, INGRESS_COLOURED and INGRESS_COLOUR.
  */
-#ifndef PENSTOCK_TC_EDGE_H
-#define PENSTOCK_TC_EDGE_H
+#ifndef PENSTOCK_TC_CONDITIONER_H
+#define PENSTOCK_TC_CONDITIONER_H
 
 #include "tc/host.h"
 
-struct edge {
+struct ingress {
 	__u32 green; /* DSCP */
 	__u32 yellow;
 	__u32 red;
 };
 
-struct edge_state {
-	EDGE_STATE of;
+struct ingress_state {
+	INGRESS_STATE of;
 	/* Packets granted over those that went; of red it is what makes the sum zero. */
 	__s64 owed_green;
 	__s64 owed_yellow;
 };
 
-#define LAW_PARAMS EDGE_PARAMS
-#define LAW_STATE struct edge_state
-#define LAW_PLACE struct edge
+#define LAW_PARAMS INGRESS_PARAMS
+#define LAW_STATE struct ingress_state
+#define LAW_PLACE struct ingress
 #include "tc/law.h"
 
 /* Segments of a super-packet that are asked for at most; of more, several are one. */
@@ -59,9 +59,9 @@ FX_GLOBAL int colour_of(__u32 bytes, __s64 now_q32, __u32 coin)
 	asm volatile("" : : "r"(coin));
 	if (!s)
 		return COLOUR_RED;
-	EDGE_ARRIVAL(&s->params, &s->law.of, bytes, now_q32);
-	colour = (__u32)(EDGE_COLOUR(&s->law.of, coin));
-	EDGE_COLOURED(&s->law.of, bytes, colour);
+	INGRESS_ARRIVAL(&s->params, &s->law.of, bytes, now_q32);
+	colour = (__u32)(INGRESS_COLOUR(&s->law.of, coin));
+	INGRESS_COLOURED(&s->law.of, bytes, colour);
 	return (int)colour;
 }
 
@@ -69,7 +69,7 @@ FX_GLOBAL int colour_of(__u32 bytes, __s64 now_q32, __u32 coin)
 static long ask(__u32 at, void *context)
 {
 	struct segments *segments = context;
-	__u32 coin = place.told ? segments->coin : bpf_get_prandom_u32();
+	__u32 coin = place.supplied ? segments->coin : bpf_get_prandom_u32();
 	int colour = colour_of(segments->bytes, segments->now_q32, coin);
 
 	segments->green += colour == COLOUR_GREEN;
@@ -78,7 +78,7 @@ static long ask(__u32 at, void *context)
 }
 
 /* The colour that all of so many segments travel under. */
-static __always_inline __u32 colour_of_all(struct edge_state *s, const struct segments *segments,
+static __always_inline __u32 colour_of_all(struct ingress_state *s, const struct segments *segments,
 					   __s64 count)
 {
 	__s64 green = s->owed_green + segments->green;
@@ -122,7 +122,7 @@ static __always_inline int condition(struct __sk_buff *skb)
 	__u32 count, colour, dscp;
 	__u64 now;
 
-	book_seen(&packet);
+	book_arrival(&packet);
 	if (packet.kind == NOT_IP)
 		return end(&packet, FATE_NOT_IP);
 	if (!s || !take_in_time(s))
@@ -135,7 +135,7 @@ static __always_inline int condition(struct __sk_buff *skb)
 	count = packet.segments < MOST_SEGMENTS ? packet.segments : MOST_SEGMENTS;
 	segments.now_q32 = seconds_q32(now - s->time_ns);
 	segments.bytes = packet.bytes / (count ?: 1);
-	segments.coin = place.told ? coin_of(skb) : 0;
+	segments.coin = place.supplied ? coin_of(skb) : 0;
 	bpf_loop(count, ask, &segments, 0);
 	if (count > 1)
 		colour = colour_of_all(&s->law, &segments, count);

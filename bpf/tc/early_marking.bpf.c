@@ -8,12 +8,12 @@
  */
 #include "law/early-marking.h"
 
-#define EDGE_PARAMS struct early_marking_params
-#define EDGE_STATE struct early_marking
-#define EDGE_ARRIVAL early_marking_arrival
-#define EDGE_COLOURED early_marking_coloured
+#define INGRESS_PARAMS struct early_marking_params
+#define INGRESS_STATE struct early_marking
+#define INGRESS_ARRIVAL early_marking_arrival
+#define INGRESS_COLOURED early_marking_coloured
 /* The coin has 32 bits, the probability 62; rounded as the law in Rust says it. */
-#define EDGE_COLOUR(state, coin)                                                           \
+#define INGRESS_COLOUR(state, coin)                                                        \
 	((state)->conforms && !lands(coin, ((state)->probability_q62 + (1LL << 29)) >> 30) \
 		 ? COLOUR_GREEN                                                            \
 		 : COLOUR_RED)

@@ -21,10 +21,10 @@
 /* Set before loading, so that the verifier leaves out what cannot happen. */
 const volatile struct {
 	__u32 link_header; /* bytes: 14 for Ethernet, none for a tunnel of IP */
-	__u32 told;        /* a test tells clock and coin, in the packet's control block */
+	__u32 supplied;    /* a test gives clock and coin, in the packet's control block */
 } place SEC(".rodata.place") = {.link_header = ETH_HLEN};
 
-/* What can become of a packet. Each wire packet seen is booked under one. */
+/* What can become of a packet. Each wire packet that arrived is booked under one. */
 enum fate {
 	FATE_PASSED,          /* goes on as it came */
 	FATE_MARKED,          /* CE or the DSCP of red was written here */
@@ -33,7 +33,7 @@ enum fate {
 	FATE_NOT_IP,          /* counted as load; cannot be marked, goes on */
 	FATE_UNWRITABLE,      /* chosen, but the kernel let nobody write: goes on */
 	FATE_CONTENDED,       /* the law was busy for too long: goes on unjudged */
-	FATE_PASSED_NOT_ECT,  /* chosen for a mark, cannot carry one: goes on, as told */
+	FATE_PASSED_NOT_ECT,  /* chosen for a mark, cannot carry one: goes on, by `not_ect` */
 	FATE_DROPPED_NOT_ECT, /* chosen for a mark, cannot carry one: dropped */
 	FATE_DROPPED,         /* dropped by a law that drops */
 	FATE_DROPPED_FULL,    /* did not fit a virtual queue */
@@ -42,9 +42,9 @@ enum fate {
 
 /* A CPU's own, so that plain additions are enough. */
 struct books {
-	__u64 seen_packets; /* on the wire: a super-packet counts its segments */
-	__u64 seen_bytes;   /* with link-layer headers */
-	__u64 seen_skbs;    /* as they came here: a super-packet is one */
+	__u64 arrived_packets; /* on the wire: a super-packet counts its segments */
+	__u64 arrived_bytes;   /* with link-layer headers */
+	__u64 arrived_skbs;    /* as they came here: a super-packet is one */
 	__u64 packets[FATES];
 	__u64 bytes[FATES];
 };
@@ -74,7 +74,7 @@ struct packet {
 
 static __always_inline __u64 now_ns(const struct __sk_buff *skb)
 {
-	if (place.told)
+	if (place.supplied)
 		return (__u64)skb->cb[2] << 32 | skb->cb[1];
 	return bpf_ktime_get_ns();
 }
@@ -82,7 +82,7 @@ static __always_inline __u64 now_ns(const struct __sk_buff *skb)
 /* Uniform over 0..2^32. */
 static __always_inline __u32 coin_of(const struct __sk_buff *skb)
 {
-	return place.told ? skb->cb[0] : bpf_get_prandom_u32();
+	return place.supplied ? skb->cb[0] : bpf_get_prandom_u32();
 }
 
 /* True with a probability. */
@@ -159,15 +159,15 @@ static __always_inline struct books *books_here(void)
 	return bpf_map_lookup_elem(&books, &only);
 }
 
-static __always_inline void book_seen(const struct packet *packet)
+static __always_inline void book_arrival(const struct packet *packet)
 {
 	struct books *here = books_here();
 
 	if (!here)
 		return;
-	here->seen_packets += packet->segments;
-	here->seen_bytes += packet->bytes;
-	here->seen_skbs++;
+	here->arrived_packets += packet->segments;
+	here->arrived_bytes += packet->bytes;
+	here->arrived_skbs++;
 }
 
 /* Books it, and says to the kernel what to do: programs behind this one go on. */
@@ -184,7 +184,7 @@ static __always_inline int end(const struct packet *packet, enum fate fate)
 
 /*
  * CE is written on a packet that can carry it, another is dropped (RFC 3168,
- * sections 5 and 7) unless its fate is told to be another.
+ * sections 5 and 7) unless the settings give another fate.
  */
 static __always_inline int mark(struct __sk_buff *skb, const struct packet *packet,
 				enum fate not_ect)

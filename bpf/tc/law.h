@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where a program has its law: what it is told, and what it remembers.
+ * Where a program has its law: its settings, and its state.
  *
  * Who includes this has named LAW_PARAMS and LAW_STATE, the structures of its
  * kernel implementation in bpf/law, and LAW_PLACE, what it knows of the device.
@@ -32,7 +32,7 @@ struct {
 /* User space writes the state that the law starts in, before there are packets. */
 struct state {
 	LAW_STATE law;
-	__u64 waiting_bytes; /* that the law has not been told of; many add to it at once */
+	__u64 waiting_bytes; /* for which the law has not been called; many add to it at once */
 	__u64 time_ns; /* the start, or the end of this period; zero before the first packet */
 	__u32 busy;    /* somebody is about what is here */
 	__u32 version; /* of what follows */
@@ -81,23 +81,23 @@ static __always_inline bool take_in_time(struct state *s)
 	return false;
 }
 
-/* Under `take`: whether what it is told has changed. */
+/* Under `take`: whether the settings have changed. */
 static __always_inline bool read_settings(struct state *s)
 {
 	__u32 only = 0;
-	struct settings *told = bpf_map_lookup_elem(&settings, &only);
+	struct settings *given = bpf_map_lookup_elem(&settings, &only);
 
-	if (!told || told->version == s->version)
+	if (!given || given->version == s->version)
 		return false;
-	bpf_spin_lock(&told->lock);
-	s->version = told->version;
-	s->place = told->place;
-	s->params = told->law;
-	bpf_spin_unlock(&told->lock);
+	bpf_spin_lock(&given->lock);
+	s->version = given->version;
+	s->place = given->place;
+	s->params = given->law;
+	bpf_spin_unlock(&given->lock);
 	return true;
 }
 
-/* What waited for the law to be told of it. */
+/* What waited for a call of the law. */
 static __always_inline __u64 waiting(struct state *s)
 {
 	return s->waiting_bytes ? __sync_lock_test_and_set(&s->waiting_bytes, 0) : 0;

@@ -32,7 +32,7 @@ static __always_inline __s64 mean_packets_q32(const struct line *line, __u64 byt
 	return (__s64)(whole << 32 | ((bytes % one) << 32) / one);
 }
 
-/* What is to be of a packet that the law has spoken of. */
+/* The fate of a packet by the output of the law. */
 static __always_inline int judged(struct __sk_buff *skb, const struct packet *packet,
 				  const struct line *line, bool chosen)
 {

@@ -59,7 +59,7 @@ int price(struct __sk_buff *skb)
 	struct state *s = state_of();
 	__u64 now = now_ns(skb);
 
-	book_seen(&packet);
+	book_arrival(&packet);
 	if (!s)
 		return end(&packet, FATE_CONTENDED);
 	/* Who comes while another ends periods goes by the probability in force. */

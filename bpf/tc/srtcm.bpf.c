@@ -8,11 +8,11 @@
  */
 #include "law/srtcm.h"
 
-#define EDGE_PARAMS struct srtcm_params
-#define EDGE_STATE struct srtcm
-#define EDGE_ARRIVAL srtcm_arrival
-#define EDGE_COLOURED srtcm_coloured
-#define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
+#define INGRESS_PARAMS struct srtcm_params
+#define INGRESS_STATE struct srtcm
+#define INGRESS_ARRIVAL srtcm_arrival
+#define INGRESS_COLOURED srtcm_coloured
+#define INGRESS_COLOUR(state, coin) ((void)(coin), (state)->colour)
 #include "tc/conditioner.h"
 
 SEC("tcx/egress")

@@ -8,11 +8,11 @@
  */
 #include "law/token-bucket.h"
 
-#define EDGE_PARAMS struct token_bucket_params
-#define EDGE_STATE struct token_bucket
-#define EDGE_ARRIVAL token_bucket_arrival
-#define EDGE_COLOURED token_bucket_coloured
-#define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
+#define INGRESS_PARAMS struct token_bucket_params
+#define INGRESS_STATE struct token_bucket
+#define INGRESS_ARRIVAL token_bucket_arrival
+#define INGRESS_COLOURED token_bucket_coloured
+#define INGRESS_COLOUR(state, coin) ((void)(coin), (state)->colour)
 #include "tc/conditioner.h"
 
 SEC("tcx/egress")

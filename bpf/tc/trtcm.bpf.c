@@ -8,11 +8,11 @@
  */
 #include "law/trtcm.h"
 
-#define EDGE_PARAMS struct trtcm_params
-#define EDGE_STATE struct trtcm
-#define EDGE_ARRIVAL trtcm_arrival
-#define EDGE_COLOURED trtcm_coloured
-#define EDGE_COLOUR(state, coin) ((void)(coin), (state)->colour)
+#define INGRESS_PARAMS struct trtcm_params
+#define INGRESS_STATE struct trtcm
+#define INGRESS_ARRIVAL trtcm_arrival
+#define INGRESS_COLOURED trtcm_coloured
+#define INGRESS_COLOUR(state, coin) ((void)(coin), (state)->colour)
 #include "tc/conditioner.h"
 
 SEC("tcx/egress")

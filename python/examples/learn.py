@@ -46,10 +46,10 @@ def returns(weights: Array, seed: int, jobs: int | None) -> Array:
     """Return the mean reward over time of each policy, in the same episode."""
     count = len(weights)
     envs = gym.CongestionControlVector(count, path("6 s"), randomize=KEYS, jobs=jobs, autoreset_mode="Disabled")
-    seen, _ = envs.reset(seed=[seed] * count)
+    observation, _ = envs.reset(seed=[seed] * count)
     total, spent, running = np.zeros(count), np.zeros(count), np.ones(count, bool)
     while running.any():
-        seen, reward, _, over, info = envs.step(actions(weights, seen).astype(np.float32), hold=True)
+        observation, reward, _, over, info = envs.step(actions(weights, observation).astype(np.float32), hold=True)
         span = np.where(running, info["duration_s"], 0.0)
         total, spent, running = total + reward * span, spent + span, running & ~over
     return total / spent
@@ -81,14 +81,14 @@ def main() -> None:
     weights = learn(options.generations, jobs=options.jobs)
     print(f"trained in {time.process_time() - began:.0f} CPU-seconds: {np.round(weights, 3).tolist()}")
 
-    # Episodes that training has not seen.
+    # Episodes that training has not observation.
     fresh = {"scenario": path("20 s"), "randomize": KEYS, "episodes": 20, "seed": 10**6, "step": "round"}
-    learned = gym.score(lambda seen: actions(weights, seen), **fresh).reward
+    learned = gym.score(lambda observation: actions(weights, observation), **fresh).reward
     newreno = gym.score(None, **fresh).reward
     better = (learned > newreno).sum()
     print(f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {better} of 20")
 
-    law = gym.controller(lambda seen: actions(weights, seen[None]), "learned")
+    law = gym.controller(lambda observation: actions(weights, observation[None]), "learned")
     group = penstock.run(path("20 s").set("flows.agent.cc", {"law": law.name})).summary.groups["agent"]
     goodput, rtt_s = group.goodput_bit_per_s, group.rtt_mean_s or 0.0
     print(f"as a law: goodput {goodput / 1e6:.2f} Mbit/s, mean round trip {rtt_s * 1e3:.1f} ms")

@@ -27,23 +27,23 @@ class Aimd(penstock.Controller):
     b = penstock.parameter(0.5, range=(0.01, 0.99), what="what a congestion event leaves of the window")
     window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
 
-    def start(self, place: penstock.SenderPlace) -> None:
+    def start(self, context: penstock.SenderContext) -> None:
         """Begin with the initial window."""
-        self.window = place.initial_window
+        self.window = context.initial_window
 
     def requirements(self) -> penstock.Requirements:
         """Take an echo for a loss."""
         return penstock.Requirements(marks="loss")
 
-    def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
+    def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
         """Grow by a packets a round trip."""
         self.window += self.a * packets / self.window
 
-    def on_loss(self, seen: penstock.Observation) -> None:
+    def on_loss(self, observation: penstock.Observation) -> None:
         """Leave b of the window."""
         self.window = max(self.window * self.b, 2.0)
 
-    def on_timeout(self, seen: penstock.Observation) -> None:
+    def on_timeout(self, observation: penstock.Observation) -> None:
         """Start over."""
         self.window = 1.0
 

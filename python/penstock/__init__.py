@@ -12,21 +12,21 @@ from penstock import math, summary
 from penstock._errors import BugError, LawError, ScenarioError, UnsupportedError
 from penstock._judged import Evaluation, Failures, compare, evaluate, find_failures, paper
 from penstock._law import (
+    Aqm,
+    AqmContext,
+    AqmRequirements,
     Controller,
     Price,
-    Queue,
-    QueuePlace,
-    QueueRequirements,
     Requirements,
     RttAverage,
-    SenderPlace,
+    SenderContext,
     parameter,
     register,
     registered,
     state,
     unregister,
 )
-from penstock._native import Dual, Observation, QueueObservation, Scenario, Table, __version__
+from penstock._native import AqmObservation, Dual, Observation, Scenario, Table, __version__
 from penstock._record import Record
 from penstock._run import run
 from penstock._sweep import Sweep, sweep
@@ -46,6 +46,10 @@ from penstock._theory import (
 
 __all__ = [
     "Analysis",
+    "Aqm",
+    "AqmContext",
+    "AqmObservation",
+    "AqmRequirements",
     "BugError",
     "ClassEquilibrium",
     "Controller",
@@ -59,16 +63,12 @@ __all__ = [
     "Margins",
     "Observation",
     "Price",
-    "Queue",
-    "QueueObservation",
-    "QueuePlace",
-    "QueueRequirements",
     "Record",
     "Requirements",
     "RttAverage",
     "Scenario",
     "ScenarioError",
-    "SenderPlace",
+    "SenderContext",
     "StabilityMap",
     "Sweep",
     "Table",

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ScenarioError(ValueError):
     key: str | None = None
     """The dotted key."""
     found: str | None = None
-    """What was found."""
+    """The text or value that is wrong."""
     remedy: str | None = None
-    """What would do."""
+    """A value or a step that would be right."""
     errors: tuple[ScenarioError, ...] = ()
     """All errors of the scenario in the order of the file, at most 100. Each has the attributes above."""
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penstock._ask import answer, ask, frame, named, names, text_of
-from penstock._law import Controller, Queue
+from penstock._law import Aqm, Controller
 from penstock._native import Scenario, Table
 
-AnyLaw = str | type[Controller] | type[Queue]
+AnyLaw = str | type[Controller] | type[Aqm]
 
 
 def compare(
@@ -69,7 +69,7 @@ class Evaluation:
         self.data = data
         """All of it, as ``evaluation.json`` has it."""
         self.notes = notes
-        """What the command would have written to standard error."""
+        """The lines that the command writes to standard error."""
 
     @property
     def law(self) -> str:
@@ -118,7 +118,7 @@ def evaluate(
 
     Raises:
         ScenarioError: No law, criterion or baseline has this name.
-        Exception: What a law of Python raised.
+        Exception: An exception of a law of Python.
     """
     if extent not in ("quick", "standard", "full"):
         raise ValueError(f"extent is {extent!r}: write quick, standard or full")
@@ -135,7 +135,7 @@ class Failures:
         self.data = data
         """All of it, as ``break.json`` has it."""
         self.notes = notes
-        """What the command would have written to standard error."""
+        """The lines that the command writes to standard error."""
         self._texts = texts
 
     @property
@@ -187,7 +187,7 @@ def find_failures(
 
     Args:
         law: The name of a law, with settings, or a class that was registered.
-        objective: What counts as a failure, such as ``underuse`` or ``starve``. By default all that apply.
+        objective: The kind of failure, such as ``underuse`` or ``starve``. By default all that apply.
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.
@@ -201,7 +201,7 @@ def find_failures(
 
     Raises:
         ScenarioError: No law, objective or space has this name, or a bound is out of range.
-        Exception: What a law of Python raised.
+        Exception: An exception of a law of Python.
     """
     with _directory(out) as directory:
         options: dict[str, object] = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from penstock import _native
-from penstock._native import Observation, QueueObservation
+from penstock._native import AqmObservation, Observation
 
 _UNITS = ("1", "packets", "s", "bit/s", "B")
 _INFINITY = float("inf")
@@ -69,20 +69,24 @@ class Requirements:
     tick_s: float | None = None
     """The period of ``on_tick`` [s]. None calls it never."""
     marks: Literal["ignored", "loss", "counted"] | Price = "ignored"
-    """What a congestion echo is: nothing, a congestion event (RFC 3168), a count in ``on_ack``, or a sample of a price.
+    """The meaning of a congestion echo.
 
-    With ``ignored``, packets are not ECN-capable.
+    Nothing, a congestion event (RFC 3168), a count in ``on_ack``, or a sample of a price. With ``ignored``, packets are
+    not ECN-capable.
     """
     average_rtt: RttAverage | None = None
-    """The average that ``seen.rtt_s`` is. None has the latest sample there."""
+    """The average that ``observation.rtt_s`` is. None has the latest sample there."""
     now: bool = False
-    """Whether ``seen.now_s`` is measured."""
+    """Whether ``observation.now_s`` is measured."""
     pairs: int | None = None
-    """How many packet pairs tell the capacity. Then ``seen`` has ``buffer``, ``level``, ``in_flight``, ``earlier``."""
+    """How many packet pairs estimate the capacity.
+
+    Then ``observation`` has ``buffer``, ``level``, ``in_flight`` and ``earlier``.
+    """
     reliable: bool = True
     """Whether data are acknowledged and sent again. Without, nothing comes back (UDP)."""
     low_latency: bool = False
-    """Whether packets ask for the low-latency queue, ECT(1) (RFC 9331)."""
+    """Whether packets carry ECT(1), for the low-latency queue (RFC 9331)."""
     duplicates_mend: bool = False
     """Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window."""
     fractions: bool = False
@@ -90,7 +94,7 @@ class Requirements:
 
 
 @dataclass(frozen=True)
-class QueueRequirements:
+class AqmRequirements:
     """The requirements of an AQM."""
 
     decides: Literal["arrival", "departure", "head", "never"] = "arrival"
@@ -100,9 +104,9 @@ class QueueRequirements:
     marks: bool = False
     """Whether ECN-capable packets are marked. If not, they are dropped."""
     overrules_marks: bool = False
-    """Whether a packet to be marked is dropped instead, with the probability that the law says after ``on_hit``."""
+    """Whether a packet to be marked is dropped instead, with the probability that the law returns after ``on_hit``."""
     bytes: bool = False
-    """Whether ``seen.queue`` counts bytes over the mean packet. If not, every packet counts one."""
+    """Whether ``observation.queue`` counts bytes over the mean packet. If not, every packet counts one."""
     arrivals_first: bool = False
     """Whether a packet that arrives as another starts transmission finds that one still waiting."""
     idle_from_start: bool = False
@@ -112,8 +116,8 @@ class QueueRequirements:
 
 
 @dataclass(frozen=True)
-class SenderPlace:
-    """Where a controller runs."""
+class SenderContext:
+    """The context of a controller: what is known when a flow starts."""
 
     packet_bytes: int
     """A data packet on the wire [B]."""
@@ -124,8 +128,8 @@ class SenderPlace:
 
 
 @dataclass(frozen=True)
-class QueuePlace:
-    """Where the law of a queue runs."""
+class AqmContext:
+    """The context of an AQM: what is known of its link when a run starts."""
 
     rate_bit_per_s: int
     """The line's rate at the start of the run [bit/s]."""
@@ -139,7 +143,7 @@ class QueuePlace:
 
 @dataclass
 class _Declared:
-    """What ``parameter`` or ``state`` said, until the class that it is in has a name for it."""
+    """The result of ``parameter`` or ``state``, until the class that it is in has a name for it."""
 
     made: Callable[[str], Parameter | StateNumber]
 
@@ -199,7 +203,7 @@ def parameter(
         range: The least and the largest value.
         automatic: How the law works the value out if a scenario has none, in words. The attribute is then None.
         words: The words of a choice. The first is the default.
-        what: What it is, in a sentence.
+        what: Its meaning, in a sentence.
         source: Where it comes from: a paper and its equation, an RFC and its section.
     """
     if unit not in _UNITS:
@@ -229,7 +233,7 @@ def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
     Args:
         unit: Its unit, ``1`` for a plain number.
         words: The same in words, as the heading of a plot.
-        what: What it is, in a sentence.
+        what: Its meaning, in a sentence.
     """
     declared: Any = _Declared(lambda name: StateNumber(name, unit, words or name, what))
     number: float = declared
@@ -238,7 +242,7 @@ def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
 
 @dataclass(frozen=True)
 class _About:
-    """What the registry knows of a law."""
+    """The entry of a law in the registry."""
 
     name: str
     title: str
@@ -250,7 +254,7 @@ class _About:
 
 
 class _Law:
-    """What controllers and the laws of queues have in common."""
+    """The common part of controllers and AQMs."""
 
     name: ClassVar[str] = ""
     """The name in scenarios: lower case letters, digits, ``-`` and ``_``. By default it is that of the class."""
@@ -297,12 +301,12 @@ class Controller(_Law):
     A subclass declares parameters by ``parameter`` and state by ``state``. ``window`` is its output after each
     call, and ``gap_s`` the least time between two packets, if declared. ``penstock.register`` makes it known.
 
-    Each flow has an object of the class. The host calls ``start``, then a method for each thing that happens.
+    Each flow has an object of the class. The host calls ``start``, then a method for each event.
     Methods that are not overridden cost nothing. A law computes with ``+ - * /`` and ``penstock.math``, and with
     nothing random, no clock and no file.
     """
 
-    def start(self, place: SenderPlace) -> None:
+    def start(self, context: SenderContext) -> None:
         """Set the state before anything happened. Parameters are attributes already.
 
         Raise ``ValueError`` if parameters contradict each other.
@@ -312,80 +316,80 @@ class Controller(_Law):
         """Return the requirements of the law. The host calls this once, after ``start``."""
         return Requirements()
 
-    def on_ack(self, seen: Observation, packets: int, marked: int) -> None:
-        """Hear of new data acknowledged outside loss recovery.
+    def on_ack(self, observation: Observation, packets: int, marked: int) -> None:
+        """Take an acknowledgement of new data outside loss recovery.
 
         Args:
-            seen: What was measured.
+            observation: The measurements.
             packets: Packets newly covered, 1 or more.
             marked: Those among them whose acknowledgement carried a congestion echo.
         """
 
-    def on_round(self, seen: Observation) -> None:
-        """Hear of the end of a round trip, never before its first sample."""
+    def on_round(self, observation: Observation) -> None:
+        """Take the end of a round trip, never before its first sample."""
 
-    def on_loss(self, seen: Observation) -> None:
-        """Hear of a congestion event, at most one in a round trip: loss, or an echo where ``marks`` is ``loss``."""
+    def on_loss(self, observation: Observation) -> None:
+        """Take a congestion event, at most one in a round trip: loss, or an echo where ``marks`` is ``loss``."""
 
-    def on_timeout(self, seen: Observation) -> None:
-        """Hear that the retransmission timer expired."""
+    def on_timeout(self, observation: Observation) -> None:
+        """Take the expiry of the retransmission timer."""
 
-    def on_tick(self, seen: Observation) -> None:
-        """Hear that the period ``tick_s`` went by, never before the first sample of the round-trip time."""
+    def on_tick(self, observation: Observation) -> None:
+        """Take the end of a period ``tick_s``, never before the first sample of the round-trip time."""
 
-    def output(self, seen: Observation) -> float | tuple[float, float]:
+    def output(self, observation: Observation) -> float | tuple[float, float]:
         """Return window [packets], or window and gap [s], where they are not the attributes of these names."""
         raise NotImplementedError
 
 
-class Queue(_Law):
-    """The law of a queue, an AQM: it decides with which probability a packet is marked or dropped.
+class Aqm(_Law):
+    """Active queue management: the law of a queue. It decides with which probability a packet is marked or dropped.
 
     It is declared as a ``Controller`` is. ``probability`` is its output, and ``price_s`` the link's price [s], if
     declared. The host draws the random number.
     """
 
-    def start(self, place: QueuePlace) -> None:
+    def start(self, context: AqmContext) -> None:
         """Set the state before anything happened. Parameters are attributes already.
 
         Raise ``ValueError`` if parameters contradict each other.
         """
 
-    def requirements(self) -> QueueRequirements:
+    def requirements(self) -> AqmRequirements:
         """Return the requirements of the law. The host calls this once, after ``start``."""
-        return QueueRequirements()
+        return AqmRequirements()
 
-    def on_arrival(self, seen: QueueObservation, bytes: int, idle: int) -> None:
-        """Hear of a packet that arrived, where ``decides`` is ``arrival``.
+    def on_arrival(self, observation: AqmObservation, bytes: int, idle: int) -> None:
+        """Take the arrival of a packet, where ``decides`` is ``arrival``.
 
         Args:
-            seen: What was measured before the packet is queued or refused.
+            observation: The measurements before the packet is queued or refused.
             bytes: Its size on the wire [B].
             idle: Mean packets that the line could have carried while it stood idle before.
         """
 
-    def on_departure(self, seen: QueueObservation, low_latency: bool) -> None:
-        """Hear of a packet at the head of the queue, where ``decides`` is ``head``. ``low_latency`` is ECT(1) or CE."""
+    def on_departure(self, observation: AqmObservation, low_latency: bool) -> None:
+        """Take a packet at the head of the queue, where ``decides`` is ``head``. ``low_latency`` is ECT(1) or CE."""
 
-    def on_hit(self, seen: QueueObservation) -> None:
-        """Hear that the last packet was marked or dropped, by the law or by a full buffer."""
+    def on_hit(self, observation: AqmObservation) -> None:
+        """Take the mark or drop of the last packet, by the law or by a full buffer."""
 
-    def on_full(self, seen: QueueObservation) -> None:
-        """Hear that a full buffer dropped a packet, where ``requirements`` asks for it by ``full``."""
+    def on_full(self, observation: AqmObservation) -> None:
+        """Take the drop of a packet by a full buffer, where ``requirements`` has ``full``."""
 
-    def on_tick(self, seen: QueueObservation) -> None:
-        """Hear that the period ``tick_s`` went by."""
+    def on_tick(self, observation: AqmObservation) -> None:
+        """Take the end of a period ``tick_s``."""
 
-    def output(self, seen: QueueObservation) -> float | tuple[float, float]:
+    def output(self, observation: AqmObservation) -> float | tuple[float, float]:
         """Return the probability, or probability and price [s], where they are not the attributes of these names."""
         raise NotImplementedError
 
-    def mean_output(self, seen: QueueObservation) -> float | tuple[float, float]:
+    def mean_output(self, observation: AqmObservation) -> float | tuple[float, float]:
         """Return the same on average, where the law spaces its marks by what happened to the packets before."""
         raise NotImplementedError
 
 
-AnyClass = type[Controller] | type[Queue]
+AnyClass = type[Controller] | type[Aqm]
 _AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
 
 
@@ -393,20 +397,20 @@ def register(law: _AnyLaw) -> _AnyLaw:
     """Make a law known to scenarios, runs, the analysis and every other function of this process, and return it.
 
     It is a decorator too. A law takes the place of one that Python registered before under its name. Laws of
-    Penstock keep their names. What is registered lives as long as the process, about a kilobyte a class.
+    Penstock keep their names. A registered class lives as long as the process and takes about a kilobyte.
 
     Raises:
-        TypeError: It is no class of ``Controller`` or ``Queue``.
+        TypeError: It is no class of ``Controller`` or ``Aqm``.
         ValueError: Its name is taken, or a declaration contradicts itself.
         Exception: Whatever ``start`` or ``requirements`` raised when they were tried.
     """
-    if not (isinstance(law, type) and issubclass(law, (Controller, Queue)) and law not in (Controller, Queue)):
+    if not (isinstance(law, type) and issubclass(law, (Controller, Aqm)) and law not in (Controller, Aqm)):
         shown = law.__name__ if isinstance(law, type) else f"an object of class {type(law).__name__}"
-        raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Queue")
+        raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Aqm")
     name = law.name or law.__name__.lower()
     title = (inspect.getdoc(law) or name).strip().splitlines()[0].rstrip(".")
     about = _About(name, title, law.source, law.colour or _colour(name), law.not_linear, law._parameters, law._state)
-    _native.register(law, about, code_of(law), issubclass(law, Queue))
+    _native.register(law, about, code_of(law), issubclass(law, Aqm))
     return law
 
 
@@ -439,31 +443,31 @@ def code_of(law: type[Any]) -> str:
     return digest.hexdigest()
 
 
-def _parts(thing: object, seen: set[int]) -> Iterator[str]:
+def _parts(thing: object, visited: set[int]) -> Iterator[str]:
     """Yield what a class or a function consists of, as text that is the same in every process."""
-    if id(thing) in seen:
+    if id(thing) in visited:
         return
-    seen.add(id(thing))
+    visited.add(id(thing))
     if isinstance(thing, type):
         for base in thing.__mro__:
-            if base in (Controller, Queue, _Law, object):
+            if base in (Controller, Aqm, _Law, object):
                 continue
             for name in sorted(vars(base)):
                 if not name.startswith("__"):
                     yield name
-                    yield from _parts(vars(base)[name], seen)
+                    yield from _parts(vars(base)[name], visited)
     elif isinstance(thing, (staticmethod, classmethod)):
-        yield from _parts(thing.__func__, seen)
+        yield from _parts(thing.__func__, visited)
     elif isinstance(thing, property):
-        yield from _parts(thing.fget, seen)
+        yield from _parts(thing.fget, visited)
     elif isinstance(thing, types.FunctionType):
         yield from _of_code(thing.__code__)
         yield repr(thing.__defaults__)
         for name in sorted(set(_names(thing.__code__)) & set(thing.__globals__)):
             yield name
-            yield from _parts(thing.__globals__[name], seen)
+            yield from _parts(thing.__globals__[name], visited)
         for cell in thing.__closure__ or ():
-            yield from _parts(cell.cell_contents, seen)
+            yield from _parts(cell.cell_contents, visited)
     elif isinstance(thing, (types.ModuleType, types.BuiltinFunctionType)):
         yield thing.__name__
     elif hasattr(thing, "dtype") and hasattr(thing, "tobytes"):

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, final
 
 __all__ = [
+    "AqmObservation",
     "Cells",
     "Dual",
     "Loop",
     "Observation",
-    "QueueObservation",
     "Record",
     "Scenario",
     "Simulations",
@@ -110,7 +110,7 @@ class Observation:
     def earlier_s(self) -> float: ...
 
 @final
-class QueueObservation:
+class AqmObservation:
     @property
     def queue(self) -> float: ...
     @property

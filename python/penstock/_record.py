@@ -36,7 +36,7 @@ class Record:
 
     @cached_property
     def summary(self) -> Summary:
-        """What was measured: numbers with the unit at the end of the name."""
+        """The measurements: numbers with the unit at the end of the name."""
         return summary_of(self._native.summary_dict())
 
     @property
@@ -99,7 +99,7 @@ class Record:
 
     @property
     def changes(self) -> list[str]:
-        """What differs from the scenario's file, ``KEY=VALUE``."""
+        """The differences from the scenario's file, ``KEY=VALUE``."""
         return self._native.changes
 
     @property

@@ -18,7 +18,7 @@ _AHEAD = 4
 
 
 class Submits(Protocol):
-    """What takes work: any ``concurrent.futures.Executor``, or a ``dask.distributed.Client``."""
+    """An executor: any ``concurrent.futures.Executor``, or a ``dask.distributed.Client``."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Begin a call elsewhere, and return its future."""
@@ -146,7 +146,7 @@ def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: tuple[An
     """Run resolved scenarios, where an executor wants it, with these laws of Python."""
     known = registered()
     for law in laws:
-        # What arrives is another class each time; a worker keeps the first.
+        # A class arrives as another object each time; a worker keeps the first.
         here = known.get(law.name or law.__name__.lower())
         if here is not law and (here is None or code_of(here) != code_of(law)):
             register(law)

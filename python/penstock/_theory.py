@@ -70,7 +70,7 @@ class ClassEquilibrium:
     mark_probability: float
     drop_probability: float
     clocking: str
-    """``paced`` or ``ack``: what times their packets."""
+    """``paced`` or ``ack``: the clock of their packets."""
     state: dict[str, float]
     """The numbers of their law's state, by name, in their units."""
     nearest_kink: float | None
@@ -79,19 +79,19 @@ class ClassEquilibrium:
 
 @dataclass(frozen=True)
 class Margins:
-    """Margins of a loop. What does not exist is None."""
+    """Margins of a loop. A margin that does not exist is None."""
 
     verdict: str
     """``stable``, ``unstable`` or ``undecided``."""
     unstable_roots: int
     """Roots of the characteristic equation in the right half plane."""
     gain_margin: float | None
-    """What the gain may be multiplied by before the loop is unstable."""
+    """The factor by which the gain may grow before the loop is unstable."""
     least_gain: float | None
-    """What the gain of a stable loop must not be multiplied by, below one, where lowering it destabilises."""
+    """The factor below one that destabilises a stable loop, where lowering the gain does so."""
     phase_margin_deg: float | None
     delay_margin_s: float | None
-    """What the delay may grow by [s]."""
+    """The time by which the delay may grow [s]."""
     phase_crossover_rad_per_s: float | None
     gain_crossover_rad_per_s: float | None
     least_distance: float
@@ -164,7 +164,7 @@ class Loop:
 
         Args:
             omega: Frequencies [rad/s], of length n.
-            model: What is counted.
+            model: The loop model.
 
         Returns:
             Complex numbers of shape (outputs, inputs, n), in the order of ``links``.
@@ -192,7 +192,7 @@ class Loop:
 
 
 class Analysis:
-    """What the theory says of a scenario."""
+    """The results of the theory for a scenario."""
 
     def __init__(self, data: dict[str, Any], scenario: Scenario, at: str | None, clocking: Mapping[str, str]) -> None:
         self.data = data
@@ -245,12 +245,12 @@ class Analysis:
 
     @property
     def warnings(self) -> list[str]:
-        """What should make a reader careful."""
+        """Warnings for the reader."""
         return list(self.data.get("warnings", []))
 
     @property
     def assumptions(self) -> list[str]:
-        """What was taken for granted."""
+        """The assumptions of the analysis."""
         return list(self.data.get("assumptions", []))
 
     @cached_property
@@ -279,12 +279,12 @@ def analyze(
     Args:
         scenario: A scenario of one cell, or the path of its file.
         at: Takes the flows that are active then, as in ``"150 s"``. None takes all.
-        clocking: What times the packets of a group, by its name. Others go by the gap and window of their law.
+        clocking: The clock of the packets of a group, by its name. Others go by the gap and window of their law.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no equilibrium.
         UnsupportedError: The analysis does not cover it, or a law cannot be linearised.
-        Exception: What a law of Python raised.
+        Exception: An exception of a law of Python.
     """
     scenario = scenario_of(scenario).copy()
     path, text = text_of(scenario)
@@ -372,12 +372,12 @@ class Tuned:
     """The margins of the loop that the rule is made for."""
     guaranteed_gain_margin: float | None
     """The factor by which the gain of any network within the rule may grow."""
-    says: list[str]
-    """Remarks."""
+    remarks: list[str]
+    """Remarks on the rule and its margins."""
 
     @property
     def setting(self) -> dict[str, Any]:
-        """What ``cc``, ``aqm`` or ``conditioner`` of a scenario is set to."""
+        """The value for ``cc``, ``aqm`` or ``conditioner`` of a scenario."""
         return {"law": self.law, **self.parameters}
 
 
@@ -393,7 +393,7 @@ def tune(
             ``alpha``, ``bottlenecks``, ``share``; ``early-marking`` takes a scenario or ``rate``, ``flows``,
             ``rtt``, ``packet``, and ``customer``, ``rule``; ``clcc`` takes ``share``, ``gamma``, ``margin``.
         scenario: The scenario whose customer ``early-marking`` is tuned for.
-        bounds: What the rule asks for: quantities as in a scenario, ``rtt="246 ms"``.
+        bounds: The bounds that the rule takes: quantities as in a scenario, ``rtt="246 ms"``.
 
     Raises:
         ScenarioError: A bound is missing, wrong, or one that the rule does not know.
@@ -411,7 +411,7 @@ def tune(
         dict(data["parameters"]),
         None if margins is None else _made(Margins, margins),
         data.get("guaranteed_gain_margin"),
-        data["says"],
+        data["remarks"],
     )
 
 

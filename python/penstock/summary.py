@@ -248,7 +248,7 @@ class GroupSummary:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BottleneckSummary:
-    """What flows estimate of their bottleneck, averaged over flows."""
+    """The estimates that flows have of their bottleneck, averaged over flows."""
 
     capacity_packets_per_s: float
     """Its capacity, at the end of the span."""
@@ -614,7 +614,7 @@ class Dynamics:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What was measured over one span."""
+    """The measurements of one span."""
 
     measured_s: float
     """Length of the span."""

@@ -242,16 +242,16 @@ impl Simulations {
 
     /// What all places say now.
     fn say<'py>(&self, py: Python<'py>) -> Step<'py> {
-        let (mut seen, mut measured, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut observations, mut measured, mut ended) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..self.places.len() {
             let place = self.place(at);
             for (agent, numbers) in place.agents.iter().zip(&place.measured) {
-                seen.extend(agent.seen.iter().flat_map(|x| x.to_le_bytes()));
+                observations.extend(agent.observation.iter().flat_map(|x| x.to_le_bytes()));
                 measured.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
                 ended.push(place.ended);
             }
         }
-        (PyByteArray::new(py, &seen), PyByteArray::new(py, &measured), PyByteArray::new(py, &ended))
+        (PyByteArray::new(py, &observations), PyByteArray::new(py, &measured), PyByteArray::new(py, &ended))
     }
 }
 

@@ -17,7 +17,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-pub(crate) use observation::{QueueObservation, SenderObservation};
+pub(crate) use observation::{AqmObservation, SenderObservation};
 
 /// A law of Python in the registry.
 struct Registered {
@@ -88,7 +88,7 @@ pub(crate) fn unregister(name: &str) -> PyResult<()> {
     change(name, None)
 }
 
-/// Puts a law in the place of the one of that name, or none, and says to all commands which laws there are.
+/// Puts a law in the place of the one of that name, or none, and gives all commands the new list of laws.
 fn change(name: &str, mut law: Option<Registered>) -> PyResult<()> {
     loop {
         // Laws are tried without the lock: another thread of Python may want it meanwhile.

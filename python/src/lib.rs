@@ -30,7 +30,7 @@ mod native {
     #[pymodule_export]
     use crate::gym::Simulations;
     #[pymodule_export]
-    use crate::law::{QueueObservation, SenderObservation, classes, register, unregister};
+    use crate::law::{AqmObservation, SenderObservation, classes, register, unregister};
     #[pymodule_export]
     use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
     #[pymodule_export]

@@ -248,15 +248,15 @@ def test_a_law_is_scored_by_what_a_run_says_of_it() -> None:
         assert score.goodput_bit_per_s == pytest.approx([group.goodput_bit_per_s] * 2, rel=1e-9)
         assert 0 < score.reward[0] < 1
     # A window that just fills the pipe, against newreno, which fills the buffer too.
-    held = gym.score(lambda seen: np.clip(4.1 - seen[:, 6:7], -1, 1), scenario=scenario, episodes=2)
+    held = gym.score(lambda observation: np.clip(4.1 - observation[:, 6:7], -1, 1), scenario=scenario, episodes=2)
     assert held.reward.min() > 1.5 * gym.score(scenario=scenario, episodes=2).reward.max()
 
 
 def test_a_policy_is_the_same_as_a_law() -> None:
     policies: dict[str, Callable[[Any], Any]] = {
-        "follows-delay": lambda seen: np.clip(1.4 - seen[..., :1], -1, 0.3),
-        "follows-loss": lambda seen: np.where(seen[..., 4:5] + seen[..., 5:6] > 0, -1.0, 0.05),
-        "follows-rate": lambda seen: np.clip(seen[..., 7:8] - 0.8 - 0.2 * seen[..., 1:2], -1, 0.2),
+        "follows-delay": lambda observation: np.clip(1.4 - observation[..., :1], -1, 0.3),
+        "follows-loss": lambda observation: np.where(observation[..., 4:5] + observation[..., 5:6] > 0, -1.0, 0.05),
+        "follows-rate": lambda observation: np.clip(observation[..., 7:8] - 0.8 - 0.2 * observation[..., 1:2], -1, 0.2),
     }
     lossy = path().set("links.bottleneck.loss", 0.01).set("links.bottleneck.buffer", "10 packets").set("warmup", "0 s")
     for name, policy in policies.items():
@@ -277,7 +277,7 @@ def test_policies_with_other_weights_are_other_laws() -> None:
 
     def law(weight: float) -> type[penstock.Controller]:
         weights = np.full(8, weight)
-        return gym.controller(lambda seen: weights @ seen, "weighed")
+        return gym.controller(lambda observation: weights @ observation, "weighed")
 
     assert code_of(law(0.1)) == code_of(law(0.1)) != code_of(law(0.2))
 

@@ -111,15 +111,15 @@ def test_a_law_that_was_just_typed_has_margins() -> None:
         gain = penstock.parameter(0.5, range=(0, 10))
         window = penstock.state("packets")
 
-        def start(self, place: penstock.SenderPlace) -> None:
-            self.window = place.initial_window
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = context.initial_window
 
-        def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
-            if seen.rtt_s > 0:
-                queued = self.window * (1 - seen.base_rtt_s / seen.rtt_s)
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            if observation.rtt_s > 0:
+                queued = self.window * (1 - observation.base_rtt_s / observation.rtt_s)
                 self.window += packets * self.gain * (self.alpha - queued) / self.window
 
-        def on_loss(self, seen: penstock.Observation) -> None:
+        def on_loss(self, observation: penstock.Observation) -> None:
             self.window = penstock.math.max(self.window / 2, 2)
 
         on_timeout = on_loss
@@ -153,7 +153,7 @@ class Breaks(penstock.Controller):
     window = penstock.state("packets")
     wrong: Callable[[Any], object] = staticmethod(lambda law: 1 / 0)
 
-    def start(self, place: penstock.SenderPlace) -> None:
+    def start(self, context: penstock.SenderContext) -> None:
         self.window = 20.0
         self.maybe("start")
 
@@ -161,18 +161,18 @@ class Breaks(penstock.Controller):
         if self.when == what:
             self.wrong(self)
 
-    def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
+    def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
         self.window += 1 / self.window
         self.maybe("on_ack")
 
-    def on_loss(self, seen: penstock.Observation) -> None:
+    def on_loss(self, observation: penstock.Observation) -> None:
         self.window /= 2
         self.maybe("on_loss")
 
-    def on_round(self, seen: penstock.Observation) -> None:
+    def on_round(self, observation: penstock.Observation) -> None:
         self.maybe("on_round")
 
-    def output(self, seen: penstock.Observation) -> Any:
+    def output(self, observation: penstock.Observation) -> Any:
         self.maybe("output")
         return self.window
 
@@ -259,7 +259,7 @@ def test_the_analysis_refuses_a_law_that_loses_the_derivative() -> None:
 
         name = "rounded"
 
-        def on_loss(self, seen: penstock.Observation) -> None:
+        def on_loss(self, observation: penstock.Observation) -> None:
             self.window = math.sqrt(self.window)
 
     penstock.register(Rounded)
@@ -272,15 +272,15 @@ def test_the_analysis_refuses_a_law_that_loses_the_derivative() -> None:
 
 
 def declared(**members: Any) -> Callable[[], object]:
-    whole = {"window": penstock.state("packets"), "start": lambda law, place: setattr(law, "window", 2.0), **members}
+    whole = {"window": penstock.state("packets"), "start": lambda law, context: setattr(law, "window", 2.0), **members}
     return lambda: penstock.register(type("Wrong", (penstock.Controller,), whole))
 
 
-def generator(law: object, seen: object) -> Any:
+def generator(law: object, observation: object) -> Any:
     yield 1.0
 
 
-async def coroutine(law: object, seen: object) -> None: ...
+async def coroutine(law: object, observation: object) -> None: ...
 
 
 REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
@@ -303,7 +303,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "a generator",
     ),
     ("a coroutine", lambda: type("C", (penstock.Controller,), {"on_round": coroutine}), TypeError, "a coroutine"),
-    ("start without place", declared(start=lambda law: None), TypeError, "argument"),
+    ("start without context", declared(start=lambda law: None), TypeError, "argument"),
     (
         "requirements of another class",
         declared(requirements=lambda law: {}),
@@ -322,7 +322,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         ValueError,
         "marks is",
     ),
-    ("defaults that contradict", declared(start=lambda law, place: int("x")), ValueError, "refuses its own defaults"),
+    ("defaults that contradict", declared(start=lambda law, context: int("x")), ValueError, "refuses its own defaults"),
     ("nothing to forget", lambda: penstock.unregister("nobody"), ValueError, "no law of Python"),
     ("a law that was not registered", lambda: penstock.run(lab({"law": "nobody"})), penstock.ScenarioError, "nobody"),
     (
@@ -435,7 +435,7 @@ def test_a_law_takes_the_place_of_the_one_before() -> None:
 
             window = penstock.state("packets")
 
-            def start(self, place: penstock.SenderPlace) -> None:
+            def start(self, context: penstock.SenderContext) -> None:
                 self.window = size
 
         return Again
@@ -453,7 +453,7 @@ def test_what_a_law_computes_has_a_name() -> None:
 
     def law(step: float) -> Any:
         class Same(penstock.Controller):
-            def on_round(self, seen: penstock.Observation) -> None:
+            def on_round(self, observation: penstock.Observation) -> None:
                 self.window = step
 
         return Same

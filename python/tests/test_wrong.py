@@ -128,7 +128,7 @@ def test_a_wrong_call_gives_one_clear_exception(call: Callable[[], object], kind
         call()
     assert type(raised.value) is kind
     assert says in str(raised.value)
-    # What is left of the interpreter runs on.
+    # The interpreter runs on.
     assert penstock.run(Scenario.parse(TEXT)).summary.links["bottleneck"].utilization > 0.5
 
 

@@ -146,7 +146,7 @@ pub(crate) struct Sweep {
     pub(crate) shard: Option<Shard>,
 }
 
-/// What sends the flows that answer losses.
+/// The sender of flows that answer losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Generator {
     /// Sockets of this process
@@ -158,7 +158,7 @@ pub(crate) enum Generator {
     Quic,
 }
 
-/// Where packets are seen.
+/// The end at which packets are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CaptureEnd {
     /// The end that sends the data

@@ -41,8 +41,8 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     let against = arguments.against.as_deref().map(Against::of).transpose()?;
     if let Some(Against::Law(against)) = &against {
         let against = Subject::parse(against, registry::laws()).map_err(Failure::Input)?;
-        if against.place != subject.place {
-            return Err(Failure::Input(format!("--against: `{}` and `{}` have different places", against.name, law)));
+        if against.role != subject.role {
+            return Err(Failure::Input(format!("--against: `{}` and `{}` have different roles", against.name, law)));
         }
         others.push(against);
     }

@@ -69,9 +69,12 @@ pub(crate) fn laws(arguments: &Laws) -> Result<Done, Failure> {
     };
     let Some(law) = all.iter().find(|law| law.name == name) else {
         let known: Vec<&str> = all.iter().map(|law| law.name).collect();
-        let near = nearest(name, &known).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let name = visible::cut(name, 100);
-        return Err(Failure::Input(format!("no law is named `{name}`: {near}There are {}", known.join(", "))));
+        let listed = known.join(", ");
+        let known = match nearest(name, &known) {
+            Some(near) => format!("did you mean `{near}`? Known: {listed}"),
+            None => format!("known: {listed}"),
+        };
+        return Err(Failure::Input(format!("no law is named `{}`: {known}", visible::cut(name, 100))));
     };
     if arguments.json {
         terminal::say_json(law)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use penstock_record::{
-    CellRow, Meaning, Record, RecordError, SweepCell, Told, json, summary_file, sweep, write_cells, write_table,
+    CellRow, Meaning, Record, RecordError, SweepCell, SweepHeader, json, summary_file, sweep, write_cells, write_table,
 };
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
@@ -108,8 +108,8 @@ pub(crate) fn of_sweep(world: &str, folder: &Path, batch: &Batch, kept: &[Kept])
         .zip(&paths)
         .map(|((cell, kept), path)| SweepCell { path, labels: &cell.labels, id: &cell.id, summary: &kept.summary })
         .collect();
-    let told = Told { title: &batch.title, changes: &batch.changes, origin: &origin(world)? };
-    sweep(&rows, &told).map_err(|e| bug(&e))
+    let header = SweepHeader { title: &batch.title, changes: &batch.changes, origin: &origin(world)? };
+    sweep(&rows, &header).map_err(|e| bug(&e))
 }
 
 /// `cells.parquet` of the same.

@@ -7,7 +7,7 @@ mod runner;
 
 use std::sync::Arc;
 
-use penstock_evaluation::{Place, Subject};
+use penstock_evaluation::{Subject, SubjectRole};
 use penstock_law::quantity::Time;
 use penstock_record::hexadecimal;
 use penstock_report::html;
@@ -41,12 +41,12 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
-    if subject.place == Place::Conditioner {
+    if subject.role == SubjectRole::Conditioner {
         return Err(Failure::Input(format!("`{law}` is a conditioner; there are objectives for controllers and AQMs")));
     }
     let contender = Bench::contender(&subject);
     let plain = space(arguments)?;
-    let kinds = kinds(arguments, subject.place)?;
+    let kinds = kinds(arguments, subject.role)?;
     if let Some(threshold) = arguments.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
         return Err(Failure::Input(format!("--threshold: {threshold} is not from 0 to 1")));
     }
@@ -115,13 +115,13 @@ fn one(
     let objective = library::objective(kind)?;
     let mut space = plain.clone();
     objective.prepare(&mut space).map_err(Failure::input)?;
-    if subject.place == Place::Queue {
+    if subject.role == SubjectRole::Aqm {
         space.fix("links.bottleneck.aqm");
     }
     if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
         space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
     }
-    let bench = Bench::new(Arc::clone(registry::laws()), kind, subject.place);
+    let bench = Bench::new(Arc::clone(registry::laws()), kind, subject.role);
     let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
     let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold };
     let mut report = Report {
@@ -206,11 +206,11 @@ fn space(arguments: &arguments::Break) -> Result<Space, Failure> {
     Ok(space)
 }
 
-/// The objectives that were asked for: by default all that a law in this place can fail.
-fn kinds(arguments: &arguments::Break, place: Place) -> Result<Vec<Kind>, Failure> {
+/// The chosen objectives: by default all that a law in this role can fail.
+fn kinds(arguments: &arguments::Break, role: SubjectRole) -> Result<Vec<Kind>, Failure> {
     if arguments.objective.is_empty() {
         let fits = |kind: &Kind| {
-            place == Place::Sender || !matches!(kind, Kind::Coexist | Kind::Harm | Kind::Timid | Kind::Unsafe)
+            role == SubjectRole::Controller || !matches!(kind, Kind::Coexist | Kind::Harm | Kind::Timid | Kind::Unsafe)
         };
         return Ok(Kind::ALL.into_iter().filter(fits).collect());
     }

@@ -33,7 +33,7 @@ struct Tuned {
     /// The factor by which the gain of any network within the rule may grow.
     #[serde(skip_serializing_if = "Option::is_none")]
     guaranteed_gain_margin: Option<f64>,
-    says: Vec<String>,
+    remarks: Vec<String>,
 }
 
 /// Significant digits of what is printed: margins do not change in as many.
@@ -58,7 +58,7 @@ pub(crate) fn tune(rule: &Tune) -> Result<Done, Failure> {
     let values: Vec<String> =
         tuned.parameters.iter().map(|(name, value)| format!("{name} = {}", written(value))).collect();
     terminal::say(format!("{{ law = \"{}\", {} }}", tuned.law, values.join(", ")))?;
-    for line in &tuned.says {
+    for line in &tuned.remarks {
         terminal::say(terminal::look().lines(line))?;
     }
     terminal::say(terminal::look().lines(&format!("rule: {}", tuned.rule)))?;
@@ -113,18 +113,18 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
         ));
     }
     let m = margins(&|s| rule.at(s) * worst.at(s), Span { slowest_s: rtt_s, fastest_s: rtt_s });
-    let mut says = vec![format!(
+    let mut remarks = vec![format!(
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {flows} flows and at most {rtt_s} s at {} packets/s",
         rule.gain, rule.zero, worst.capacity
     )];
     if let (Some(gain), Some(phase), Some(crossover)) = (m.gain_margin, m.phase_margin_deg, m.gain_crossover_rad_per_s)
     {
-        says.push(format!(
+        remarks.push(format!(
             "at that load: gain margin {gain:.3}, phase margin {phase:.2} degrees, crossover {crossover:.4} rad/s{}",
             m.delay_margin_s.map(|d| format!(", delay margin {d:.3} s")).unwrap_or_default()
         ));
     }
-    says.push(format!(
+    remarks.push(format!(
         "more flows and shorter round-trip times have larger margins; `{} analyze` computes those of a scenario",
         program::name()
     ));
@@ -134,7 +134,7 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
         parameters: vec![("a", json!(a)), ("b", json!(b)), ("frequency", json!(frequency))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        says,
+        remarks,
     })
 }
 
@@ -158,7 +158,7 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
         ],
         margins: None,
         guaranteed_gain_margin: Some(guaranteed),
-        says: vec![
+        remarks: vec![
             format!(
                 "Proposition 3 allows eta up to {most:.6}; with this eta, {eta:.6}, beta = alpha eta/(M taubar) = {beta:.6} 1/s"
             ),
@@ -224,7 +224,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     let design = aggregate.design(rule);
     let marking = MarkingLoop { aggregate, gain: design.gain, zero: design.zero };
     let m = marking.margins();
-    let mut says = vec![format!(
+    let mut remarks = vec![format!(
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {} flows and at most {} s at {} packets/s; a = {:.4} rad/s",
         design.gain,
         design.zero,
@@ -235,7 +235,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     )];
     if let (Some(gain), Some(phase), Some(crossover)) = (m.gain_margin, m.phase_margin_deg, m.gain_crossover_rad_per_s)
     {
-        says.push(format!(
+        remarks.push(format!(
             "(8) with the bucket's integrator: gain margin {gain:.3}, phase margin {phase:.2} degrees, crossover \
              {crossover:.4} rad/s, phase {:.2} degrees at z",
             marking.phase_deg(design.zero)
@@ -243,16 +243,16 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
     }
     let window = aggregate.window();
     if marking.operating_probability() >= 1.0 {
-        says.push(format!(
+        remarks.push(format!(
             "(4) has no operating point for a window of {window:.3} packets: the gain is stable, but not a prediction"
         ));
     } else if window < 4.0 {
-        says.push(format!(
+        remarks.push(format!(
             "with windows of {window:.3} packets timeouts dominate and the model is inaccurate: the gain is stable, \
              but not a prediction"
         ));
     }
-    says.push(format!("`{} analyze` computes the margins of a scenario from the code of the laws", program::name()));
+    remarks.push(format!("`{} analyze` computes the margins of a scenario from the code of the laws", program::name()));
     settable(CONDITIONERS, "early-marking", "flows", &[("k1", design.k[0]), ("k2", design.k[1])])?;
     Ok(Tuned {
         law: "early-marking",
@@ -260,7 +260,7 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         parameters: vec![("gain_rule", json!("given")), ("k1", json!(design.k[0])), ("k2", json!(design.k[1]))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        says: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], says].concat(),
+        remarks: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], remarks].concat(),
     })
 }
 
@@ -317,7 +317,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
         parameters: parameters.into_iter().map(|(name, beta)| (name, json!(beta))).collect(),
         margins: None,
         guaranteed_gain_margin: Some(margin),
-        says: vec![
+        remarks: vec![
             format!(
                 "reference ratio {:.6}; small errors are multiplied by {:.4} per period if shares follow the \
                  constants of the classes (gamma = 1), by {:.4} for gamma = {gamma:.4}",

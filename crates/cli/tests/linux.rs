@@ -331,7 +331,7 @@ battery  = "sender"
 document = "RFC 9743"
 section  = "5.1.2"
 level    = "MUST consider"
-asks     = "Queues stay short."
+requirement = "Queues stay short."
 scenario = "flows"
 [cells]
 linux = { "links.bottleneck.buffer" = "1 bdp" }

@@ -123,7 +123,7 @@ fn a_replay_leaves_out_what_does_not_fit() {
     let nothing = replay(MARKS, "price");
     assert_eq!(nothing.status, 2, "{}", nothing.err);
     let said = "nothing of `brisk` was compared: of 16 choices of parameters none would do";
-    assert!(nothing.err.contains(said) && nothing.err.contains("it asks for a price"), "{}", nothing.err);
+    assert!(nothing.err.contains(said) && nothing.err.contains("it requires a price"), "{}", nothing.err);
     assert!(nothing.out.lines().any(|line| line.starts_with("brisk") && line.contains("not run")), "{}", nothing.out);
 }
 
@@ -282,7 +282,7 @@ fn what_the_host_does_not_measure_is_refused() {
     for arguments in [&["linux", "attach", "brisk", "--pins", pins][..], &["run", "line.toml", "--world", "linux"]] {
         let ended = Ended::of(&own.command(arguments).env(MARKS, "price").output().unwrap());
         assert!([2, 3].contains(&ended.status), "{}", ended.err);
-        assert!(ended.err.contains("it asks for a price, which cc/controller.h does not have"), "{}", ended.err);
+        assert!(ended.err.contains("it requires a price, which cc/controller.h does not measure"), "{}", ended.err);
     }
     assert!(!own.pins.exists());
 }

@@ -101,7 +101,7 @@ fn what_it_does_not_do_is_refused() {
     for (arguments, more, status, said) in [
         (quic, &["--set", "flows.first.on_off={ on = \"1 s\", off = \"1 s\" }"][..], 3, "flows.first.on_off: quinn"),
         (quic, &["--set", "flows.first.sender.ssthresh=30"], 3, "flows.first.sender.ssthresh: quinn goes by"),
-        (quic, &["--set", "flows.first.cc={ law = \"dctcp\" }"], 3, "`dctcp` needs the number of marked packets"),
+        (quic, &["--set", "flows.first.cc={ law = \"dctcp\" }"], 3, "`dctcp` requires the number of marked packets"),
         (&["--generator", "quic"], &[], 2, "quic sends real packets; add --world linux"),
         (
             &["--world", "linux"],

@@ -1,4 +1,4 @@
-//! A criterion file: what a document asks, and how it is measured.
+//! A criterion file: a requirement of a document, and how it is measured.
 
 use indexmap::IndexMap;
 use penstock_papers::{Values, line};
@@ -26,8 +26,8 @@ pub struct Criterion {
     pub section: String,
     /// The document's word for its weight, such as `MUST consider`; `none` where it has none.
     pub level: String,
-    /// What the document asks, in a sentence.
-    pub asks: String,
+    /// What the document requires, in a sentence.
+    pub requirement: String,
     /// Known answers, and what the runs leave out.
     #[serde(default)]
     pub notes: String,
@@ -344,7 +344,7 @@ battery = "sender"
 document = "RFC 9743"
 section = "5.1.2"
 level = "MUST consider"
-asks = "Queues."
+requirement = "Queues."
 scenario = "long-flows"
 
 [cells]

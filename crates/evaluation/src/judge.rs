@@ -43,7 +43,7 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
         document: criterion.document.clone(),
         section: criterion.section.clone(),
         level: criterion.level.clone(),
-        asks: criterion.asks.clone(),
+        requirement: criterion.requirement.clone(),
         notes: criterion.notes.clone(),
         verdict,
         why: Some(why.to_owned()).filter(|why| !why.is_empty()),

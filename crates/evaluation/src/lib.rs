@@ -1,6 +1,6 @@
 //! Criteria of documents of the IETF (RFC 9743, RFC 7928, RFC 9331) as data, their statistics and verdicts.
 //!
-//! [`Criterion`] reads `evaluation/EV-04.toml` and the others: what a document asks, the scenario that measures it, the
+//! [`Criterion`] reads `evaluation/EV-04.toml` and the others: a requirement of a document, the scenario that measures it, the
 //! numbers and their bounds.
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
@@ -24,7 +24,7 @@ pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
 pub use outcome::{
     Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, Recorded, RecordedOutcome,
 };
-pub use subject::{Place, Subject};
+pub use subject::{Subject, SubjectRole};
 pub use table::table;
 pub use worlds::compare;
 

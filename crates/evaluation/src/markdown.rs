@@ -104,7 +104,7 @@ pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
 /// What was measured for one criterion.
 fn block(outcome: &Outcome) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
-    let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.asks)));
+    let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.requirement)));
     let mut verdict = format!("Verdict: {}.", outcome.verdict);
     if let Some(why) = &outcome.why {
         let _ = write!(verdict, " {why}");

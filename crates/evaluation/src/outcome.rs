@@ -107,8 +107,9 @@ pub struct Outcome {
     pub section: String,
     /// The document's word for its weight.
     pub level: String,
-    /// What the document asks.
-    pub asks: String,
+    /// What the document requires. Older outcomes have it as `asks`.
+    #[serde(alias = "asks")]
+    pub requirement: String,
     /// Known answers, and what the runs leave out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
@@ -352,4 +353,20 @@ pub(crate) fn cell_words(labels: &[(String, String)]) -> String {
     let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
     let words = labels.iter().map(|(key, value)| format!("{} {value}", last(key)));
     words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An outcome with the key `asks`, as earlier versions wrote it, is read, and written with `requirement`.
+    #[test]
+    fn an_older_outcome_is_read() {
+        let older = r#"{ "id": "EV-04", "title": "Bufferbloat", "battery": "sender", "document": "RFC 9743",
+            "section": "5.1.2", "level": "MUST consider", "asks": "Short queues.", "verdict": "meets" }"#;
+        let outcome: Outcome = serde_json::from_str(older).unwrap();
+        assert_eq!(outcome.requirement, "Short queues.");
+        let newer = serde_json::to_value(&outcome).unwrap();
+        assert_eq!((&newer["requirement"], newer.get("asks")), (&"Short queues.".into(), None));
+    }
 }

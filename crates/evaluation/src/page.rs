@@ -25,7 +25,7 @@ pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) ->
     let mut sections = vec![overview(evaluation)];
     sections.extend(evaluation.beside.as_ref().map(|beside| beside::section(&evaluation.world, beside)));
     sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome)));
-    sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("What was not simulated") });
+    sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("Not simulated") });
     let code = Code { label: "Command".into(), text: command.into(), folded: false };
     sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
     Page {
@@ -52,7 +52,7 @@ fn overview(evaluation: &Evaluation) -> Section {
     let callout = if musts.is_empty() {
         Callout { tone: Tone::Neutral, text: format!("{counts}.") }
     } else {
-        let text = format!("{counts}. What a document requires and the law fails: {}.", musts.join(", "));
+        let text = format!("{counts}. Requirements of a document that the law fails: {}.", musts.join(", "));
         Callout { tone: Tone::Bad, text }
     };
     Section {
@@ -120,7 +120,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
         Some(why) => format!("{}: {why}", outcome.verdict),
         None => outcome.verdict.to_string(),
     };
-    let mut prose = format!("{}: {}", outcome.weight(), outcome.asks);
+    let mut prose = format!("{}: {}", outcome.weight(), outcome.requirement);
     if !outcome.notes.is_empty() {
         prose.push_str("\n\n");
         prose.push_str(&outcome.notes);

@@ -8,13 +8,13 @@ use toml::{Table, Value};
 
 use crate::criterion::{Applies, Battery, Criterion};
 
-/// What a law is used for.
+/// The role of a law under test: that of `penstock_law::law::Role`, as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum SubjectRole {
     /// A controller: the senders of `flows.test`.
-    Sender,
+    Controller,
     /// An AQM: the queue of `links.bottleneck`.
-    Queue,
+    Aqm,
     /// A conditioner: no document has criteria for one.
     Conditioner,
 }
@@ -26,8 +26,8 @@ pub struct Subject {
     pub name: String,
     /// Its name among the laws of an evaluation: that of the registry, unless two have it.
     pub label: String,
-    /// What it is used for.
-    pub place: Place,
+    /// Its role.
+    pub role: SubjectRole,
     /// The law with its parameters, as a scenario has it.
     table: Table,
     /// Whether it has a parameter `ecn`.
@@ -55,17 +55,17 @@ impl Subject {
         let Some(Value::String(name)) = table.get("law").cloned() else {
             return Err(format!("{text}: needs `law`, as in {{ law = \"fast\" }}"));
         };
-        let (place, parameters, linear) = if let Some(entry) = registry.controller(&name) {
-            (Place::Sender, entry.parameters, entry.linearisation)
+        let (role, parameters, linear) = if let Some(entry) = registry.controller(&name) {
+            (SubjectRole::Controller, entry.parameters, entry.linearisation)
         } else if let Some(entry) = registry.aqm(&name) {
-            (Place::Queue, entry.parameters, entry.linearisation)
+            (SubjectRole::Aqm, entry.parameters, entry.linearisation)
         } else if let Some(entry) = registry.conditioner(&name) {
-            (Place::Conditioner, entry.parameters, entry.linearisation)
+            (SubjectRole::Conditioner, entry.parameters, entry.linearisation)
         } else {
             return Err(format!("no law has the name `{name}`; `laws` lists them"));
         };
         let mut subject = Self {
-            place,
+            role,
             ecn: parameters.iter().any(|parameter| parameter.name == "ecn"),
             applies: Vec::new(),
             label: name.clone(),
@@ -73,14 +73,14 @@ impl Subject {
             table,
         };
         // A contract has no default, and what is not run needs none.
-        if place == Place::Conditioner && subject.is_plain() {
+        if role == SubjectRole::Conditioner && subject.is_plain() {
             return Ok(subject);
         }
         let requirements = subject.try_out(registry)?;
-        if place == Place::Conditioner {
+        if role == SubjectRole::Conditioner {
             return Ok(subject);
         }
-        // A model of its means is not the law whose loop a criterion asks for.
+        // A model of its means is not the law whose loop a criterion requires.
         if !matches!(linear, Linearisation::Unsupported(_) | Linearisation::Mean(_)) {
             subject.applies.push(Applies::Linear);
         }
@@ -99,10 +99,10 @@ impl Subject {
     /// # Errors
     /// Names one that the registry lacks.
     pub fn baselines(&self, registry: &Arc<Registry>) -> Result<Vec<Self>, String> {
-        let names: &[&str] = match self.place {
-            Place::Sender => &["newreno", "cubic"],
-            Place::Queue => &["droptail", "codel"],
-            Place::Conditioner => &[],
+        let names: &[&str] = match self.role {
+            SubjectRole::Controller => &["newreno", "cubic"],
+            SubjectRole::Aqm => &["droptail", "codel"],
+            SubjectRole::Conditioner => &[],
         };
         names.iter().map(|name| Self::parse(name, registry)).collect()
     }
@@ -131,26 +131,26 @@ impl Subject {
 
     /// The key of a scenario that names it.
     pub const fn key(&self) -> &'static str {
-        match self.place {
-            Place::Sender => "flows.test.cc",
-            Place::Queue => "links.bottleneck.aqm",
-            Place::Conditioner => "customers.test.conditioner",
+        match self.role {
+            SubjectRole::Controller => "flows.test.cc",
+            SubjectRole::Aqm => "links.bottleneck.aqm",
+            SubjectRole::Conditioner => "customers.test.conditioner",
         }
     }
 
     /// The keys of a scenario with these groups that name it: of a controller also those of groups such as `test-long`, as flows on
     /// other routes or with other sizes are groups of their own.
     pub fn keys<'a>(&self, groups: impl Iterator<Item = &'a str>) -> Vec<String> {
-        let more = groups.filter(|group| self.place == Place::Sender && group.starts_with("test-"));
+        let more = groups.filter(|group| self.role == SubjectRole::Controller && group.starts_with("test-"));
         [self.key().to_owned()].into_iter().chain(more.map(|group| format!("flows.{group}.cc"))).collect()
     }
 
-    /// Whether the page of an evaluation has a criterion: those for laws in this place. Of a conditioner it has all, each with the
+    /// Whether the page of an evaluation has a criterion: those for laws in this role. Of a conditioner it has all, each with the
     /// reason why it is not about conditioners.
     pub const fn is_for(&self, criterion: &Criterion) -> bool {
         match criterion.battery {
-            Battery::Sender | Battery::L4s => matches!(self.place, Place::Sender | Place::Conditioner),
-            Battery::Queue => matches!(self.place, Place::Queue | Place::Conditioner),
+            Battery::Sender | Battery::L4s => matches!(self.role, SubjectRole::Controller | SubjectRole::Conditioner),
+            Battery::Queue => matches!(self.role, SubjectRole::Aqm | SubjectRole::Conditioner),
         }
     }
 
@@ -159,7 +159,7 @@ impl Subject {
         if let Some(why) = &criterion.not_applicable {
             return Some(why.clone());
         }
-        if self.place == Place::Conditioner {
+        if self.role == SubjectRole::Conditioner {
             let about = match criterion.battery {
                 Battery::Sender | Battery::L4s => "senders",
                 Battery::Queue => "queues",
@@ -174,20 +174,20 @@ impl Subject {
         })
     }
 
-    /// Reads a scenario with it, for what is wrong with its parameters; gives what a controller asks of its host.
+    /// Reads a scenario with it, for what is wrong with its parameters; gives the requirements of a controller.
     fn try_out(&self, registry: &Arc<Registry>) -> Result<Option<cc::Requirements>, String> {
         const PATH: &str = "format = 1\nduration = \"1 s\"\n\
             links.bottleneck = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"1 bdp\" }\n\
             flows.test = { from = \"a\", to = \"b\", rtt = \"40 ms\", cc = { law = \"newreno\" } }\n";
         let mut document =
             Document::parse(PATH, &self.name).map_err(|e| e.to_string())?.with_laws(Arc::clone(registry));
-        if self.place == Place::Conditioner {
+        if self.role == SubjectRole::Conditioner {
             document.set("customers.test", "{ flows = [\"test\"] }").map_err(|e| e.to_string())?;
         }
         document.set(self.key(), &self.setting(false)).map_err(|e| e.to_string())?;
         let cells = document.cells().map_err(|e| e.to_string())?;
-        let Some(cell) = cells.first().filter(|_| self.place == Place::Sender) else { return Ok(None) };
-        cell.scenario.groups["test"].needs(cell.scenario.packet).map(Some)
+        let Some(cell) = cells.first().filter(|_| self.role == SubjectRole::Controller) else { return Ok(None) };
+        cell.scenario.groups["test"].requirements(cell.scenario.packet).map(Some)
     }
 }
 
@@ -202,9 +202,9 @@ mod tests {
     #[test]
     fn a_law_is_known_by_its_name_or_its_table() {
         let fast = subject("fast").unwrap();
-        assert_eq!((fast.place, fast.is_plain()), (Place::Sender, true));
+        assert_eq!((fast.role, fast.is_plain()), (SubjectRole::Controller, true));
         let bucket = subject("token-bucket").unwrap();
-        assert_eq!((bucket.place, bucket.key()), (Place::Conditioner, "customers.test.conditioner"));
+        assert_eq!((bucket.role, bucket.key()), (SubjectRole::Conditioner, "customers.test.conditioner"));
         let contract = "{ law = \"token-bucket\", committed_rate = \"1 Mbit/s\", bucket = \"15 kB\" }";
         assert!(subject(contract).unwrap().setting(false).contains("15 kB"));
         let fast = subject("{ law = \"fast\", alpha = \"20 packets\" }").unwrap();

@@ -148,28 +148,28 @@ fn through(
 }
 
 impl Network {
-    /// What a law said that nobody can act on, if one did.
+    /// The output of a law that no host can act on, if there is one.
     fn fault(&self, scenario: &Scenario) -> Option<RunError> {
-        let error = |whose: String, law: &'static str, at_s: f64, said: String| RunError::Law {
+        let error = |whose: String, law: &'static str, at_s: f64, output: String| RunError::Law {
             whose,
             law,
             at: Time::from_seconds(at_s),
-            said,
+            output,
         };
         let of_cohort = |cohort: &Cohort| {
-            let (at_s, said) = cohort.fault?;
+            let (at_s, output) = cohort.fault?;
             let (name, group) = scenario.groups.get_index(cohort.group)?;
-            let said = format!("a window of {} packets and a gap of {} s", said.window, said.gap_s);
+            let output = format!("a window of {} packets and a gap of {} s", output.window, output.gap_s);
             let flow = match cohort.members[..] {
                 [one] => format!("flow {one}"),
                 _ => format!("flow {} and {} more", cohort.members[0], cohort.members.len() - 1),
             };
-            Some(error(format!("flows.{name}, {flow}"), group.cc.law.name, at_s, said))
+            Some(error(format!("flows.{name}, {flow}"), group.cc.law.name, at_s, output))
         };
         let of_link = |(at, queue): (usize, &Queue)| {
             let (at_s, (name, link)) = (queue.unsound_s?, scenario.links.get_index(at)?);
-            let said = "a probability or a price of NaN".to_owned();
-            Some(error(format!("links.{name}.aqm"), link.aqm.law.name, at_s, said))
+            let output = "a probability or a price of NaN".to_owned();
+            Some(error(format!("links.{name}.aqm"), link.aqm.law.name, at_s, output))
         };
         let of_conditioner = |conditioner: &Conditioner| {
             let (at_s, (name, customer)) =

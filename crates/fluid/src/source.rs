@@ -165,7 +165,7 @@ impl Source {
         let machine = Machine::new(flows.cc, &flows.site)?;
         let needs = machine.requirements();
         if let Some(what) = needs.of_packets() {
-            let reason = format!("it asks for {what}, which a fluid does not have");
+            let reason = format!("it requires {what}, which the fluid world does not have");
             return Err(AnalysisError::NotLinear { noun: "controller", law, reason });
         }
         let queue = match needs.bottleneck.map(|by| (by.lookback, flows.queue)) {

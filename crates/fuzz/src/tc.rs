@@ -51,7 +51,7 @@ pub fn check(data: &[u8]) {
     assert_eq!(after.len(), frame.len());
     let books = trial.books().expect("books");
     assert_eq!(books.pieces, before.pieces + 1);
-    assert_eq!(books.ended(), books.seen, "{books:?}");
+    assert_eq!(books.ended(), books.arrived, "{books:?}");
 }
 
 /// A frame for each program.

@@ -5,7 +5,7 @@
 //! outlives the process, so that a kill at any moment leaves the old state or the new one. Everything else (programs,
 //! parameters, counters) is found from the link.
 //!
-//! [`controller`] has the laws of senders, [`tc`] those of queues and edges, on a device. What they need in common is in
+//! [`controller`] has the laws of senders, [`tc`] AQMs and conditioners, on a device. What they need in common is in
 //! [`pins`] (names of attachments), [`settings`] (parameters as in a scenario) and [`object`] (loading, and what the verifier
 //! said).
 

@@ -11,7 +11,7 @@ use crate::kernel_laws::{Call, MOST};
 struct Slot {
     params: [i64; MOST.params],
     state: [i64; MOST.state],
-    seen: [i64; MOST.observation],
+    observation: [i64; MOST.observation],
     event: u64,
 }
 
@@ -34,8 +34,12 @@ pub(crate) fn replay_with_slip(law: usize, calls: &[Call]) -> Vec<[i64; MOST.sta
 }
 
 fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
-    let slot =
-        |call: &Call| Slot { params: call.params, state: call.state, seen: call.observation, event: call.event as u64 };
+    let slot = |call: &Call| Slot {
+        params: call.params,
+        state: call.state,
+        observation: call.observation,
+        event: call.event as u64,
+    };
     let mut slots: Vec<Slot> = calls.iter().map(slot).collect();
     // SAFETY: the C function writes to the first `count` slots and nowhere else; `Slot` has the layout it expects,
     // eight-byte words without padding; it keeps no pointer and leaves slots of laws and events it does not know alone.

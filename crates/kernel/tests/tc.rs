@@ -51,10 +51,10 @@ fn super_packets_get_what_their_segments_are_granted() {
             trial.give(&frame, arrival).unwrap();
         }
         let books = trial.books().unwrap();
-        println!("{bucket}: {} of {} packets in profile", books.passed.packets, books.seen.packets);
+        println!("{bucket}: {} of {} packets in profile", books.passed.packets, books.arrived.packets);
         // Two super-packets at the start, of a full bucket and of what is carried.
-        assert!((books.passed.packets as f64 - share * books.seen.packets as f64).abs() <= 6.0, "{books:?}");
-        assert_eq!(books.ended(), books.seen);
+        assert!((books.passed.packets as f64 - share * books.arrived.packets as f64).abs() <= 6.0, "{books:?}");
+        assert_eq!(books.ended(), books.arrived);
     }
 }
 
@@ -71,13 +71,14 @@ fn super_packets_of_three_colours_get_what_their_segments_are_granted() {
         trial.give(&frame, arrival).unwrap();
     }
     let books = trial.books().unwrap();
-    let [seen, green, yellow, red] = [books.seen, books.passed, books.yellow, books.marked].map(|count| count.packets);
+    let [seen, green, yellow, red] =
+        [books.arrived, books.passed, books.yellow, books.marked].map(|count| count.packets);
     println!("trtcm: {green} green, {yellow} yellow, {red} red of {seen} packets");
     // Full buckets at the start, and what is carried: two super-packets each.
     for coloured in [green, yellow, red] {
         assert!((coloured as f64 - seen as f64 / 3.0).abs() <= 6.0, "{books:?}");
     }
-    assert_eq!(books.ended(), books.seen);
+    assert_eq!(books.ended(), books.arrived);
 }
 
 /// A price high enough that the coin decides: zero chooses, the largest does not.
@@ -121,8 +122,8 @@ fn a_mark_is_for_those_that_can_carry_it() {
     let books = trial.books().unwrap();
     assert_eq!(books.marked.packets - before.marked.packets, 3);
     assert_eq!((books.marked_before.packets, books.dropped_not_ect.packets, books.not_ip.packets), (1, 2, 1));
-    assert_eq!((books.seen.packets, books.seen.bytes), (59, 50 * 1514 + 8 * 100 + 60));
-    assert_eq!(books.ended(), books.seen);
+    assert_eq!((books.arrived.packets, books.arrived.bytes), (59, 50 * 1514 + 8 * 100 + 60));
+    assert_eq!(books.ended(), books.arrived);
 }
 
 /// Told to let them pass, a program marks what can carry a mark, lets the rest go on, and counts it; told otherwise again, it
@@ -141,7 +142,7 @@ fn what_cannot_carry_a_mark_passes_where_it_is_told_to() {
     }
     let books = trial.books().unwrap();
     assert_eq!((books.passed_not_ect.packets, books.dropped_not_ect.packets), (2, 2));
-    assert_eq!(books.ended(), books.seen);
+    assert_eq!(books.ended(), books.arrived);
     // Of AVQ, whose virtual queue has room for two.
     let settings = ["link.rate=1 Mbit/s", "aqm.ecn=true", "aqm.buffer=2 packets", "not_ect=pass"];
     let trial = Trial::new(wanted("avq", &settings)).unwrap();
@@ -204,9 +205,9 @@ fn nonsense_is_counted_and_goes_on() {
         }
         let books = trial.books().unwrap();
         println!("{law}: {drops} of 20000 dropped, {} not IP", books.not_ip.packets);
-        assert_eq!((books.seen.packets, books.seen.bytes), (20_000, bytes));
+        assert_eq!((books.arrived.packets, books.arrived.bytes), (20_000, bytes));
         assert_eq!(books.dropped_not_ect.packets + books.dropped.packets + books.dropped_full.packets, drops);
-        assert_eq!(books.ended(), books.seen);
+        assert_eq!(books.ended(), books.arrived);
         assert!(books.not_ip.packets > 5000 && drops + books.marked.packets > 100);
     }
 }
@@ -246,8 +247,8 @@ fn processors_share_a_law() {
         let books = trial.books().unwrap();
         let seen = u64::from(2 * TIMES);
         println!("{law}: {} of {seen} went on unjudged", books.contended.packets);
-        assert_eq!((books.seen.packets, books.seen.bytes), (seen, seen * 1514));
-        assert_eq!(books.ended(), books.seen);
+        assert_eq!((books.arrived.packets, books.arrived.bytes), (seen, seen * 1514));
+        assert_eq!(books.ended(), books.arrived);
         assert!(books.contended.packets < seen / 10, "{books:?}");
         if law == "token-bucket" || law == "trtcm" {
             // 100 ms of the rate are in the bucket at the start.
@@ -279,7 +280,7 @@ fn without_the_lock_tokens_are_spent_twice() {
             }
         });
         let books = trial.books().unwrap();
-        assert_eq!((books.ended(), books.seen.packets), (books.seen, u64::from(2 * TIMES)));
+        assert_eq!((books.ended(), books.arrived.packets), (books.arrived, u64::from(2 * TIMES)));
         assert!(books.passed.packets > u64::from(TIMES), "{books:?}");
         let tokens = words(trial)[0] as f64 / 4_294_967_296.0;
         (tokens - (DEPTH - books.passed.bytes as f64), 1000.0 * clock.now().seconds())
@@ -319,7 +320,7 @@ fn what_a_packet_costs_is_told() {
         println!("{law}: {} ns a packet", least.as_nanos());
         assert!(least.as_nanos() > 0);
         let books = trial.books().unwrap();
-        assert_eq!((books.seen.packets, books.ended()), (1_000_000, books.seen));
+        assert_eq!((books.arrived.packets, books.ended()), (1_000_000, books.arrived));
     }
 }
 

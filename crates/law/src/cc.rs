@@ -207,7 +207,7 @@ impl Requirements {
     /// What it asks of packets one by one, in words: only a world of packets has such a thing.
     pub fn of_packets(&self) -> Option<&'static str> {
         if self.delivery {
-            Some("rate samples and what became of each packet")
+            Some("rate samples and the fate of each packet")
         } else if self.fractions {
             Some("windows below two packets as rates")
         } else {

@@ -19,7 +19,7 @@ use crate::quantity::Bytes;
 pub const CONDITIONERS: &[Entry<Conditioner>] =
     &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
 
-/// The role of an edge's law: it says which packets of an aggregate are in profile.
+/// The role of a conditioner: it colours the packets of an aggregate by whether they are in profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditioner;
 
@@ -65,7 +65,7 @@ impl Colour {
     }
 }
 
-/// What happened at an edge.
+/// Why the host calls the conditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A packet of the aggregate arrived; the host then tosses the coin.
@@ -83,7 +83,7 @@ pub enum Event {
 }
 
 numbers! {
-    /// What an edge's host has measured.
+    /// What the host has measured.
     pub struct Observation {
         /// Time since the start of the run.
         now_s: "s",
@@ -91,7 +91,7 @@ numbers! {
 }
 
 numbers! {
-    /// What an edge's law says. The packet that arrived last is green with what is left of the probability.
+    /// The output of a conditioner. The packet that arrived last is green with what is left of the probability.
     pub struct Output {
         /// Probability that this packet is yellow.
         yellow: "1",
@@ -117,14 +117,14 @@ impl<N: Number> Output<N> {
     }
 }
 
-/// What is known of an edge when its law is compiled.
+/// What is known of the ingress when its conditioner is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context {
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
 }
 
-/// What a conditioner asks of its host: nothing but a call for each packet. This is what the host reports it by.
+/// The requirements of a conditioner: nothing but a call for each packet. The host reports the conditioner by these.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirements {
     /// What the contract commits [bit/s].

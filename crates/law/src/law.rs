@@ -90,7 +90,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     /// Compiles parameters, rounding each once.
     ///
     /// # Errors
-    /// Says which parameters contradict each other, or what the place cannot give.
+    /// Says which parameters contradict each other or the context.
     fn compile(values: &Values, context: &<Self::Role as Role>::Context) -> Result<Self, String>;
     /// The state before anything happened.
     fn initial_state(&self) -> Self::State;
@@ -372,11 +372,11 @@ pub struct KernelProgram<R: Role> {
 }
 
 impl<R: Role> KernelProgram<R> {
-    /// What the program is told.
+    /// The parameters in the form that the program takes.
     ///
     /// # Errors
     /// As the law says of its parameters; or `words` reads a parameter that the law does not have, or that has no value.
-    pub fn told(&self, values: &Values, context: &R::Context) -> Result<Vec<i64>, String> {
+    pub fn parameter_words(&self, values: &Values, context: &R::Context) -> Result<Vec<i64>, String> {
         let words = (self.words)(values, context);
         values.missed().map_or(words, Err)
     }

@@ -253,7 +253,7 @@ fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
         }
     }
     if entry.dual.is_none() && !matches!(entry.linearisation, Linearisation::Unsupported(_)) {
-        return Err("it says that it can be linearised; give it `dual: Some(&build::<Dual, ...>)`".into());
+        return Err("its linearisation is not `Unsupported`; give it `dual: Some(&build::<Dual, ...>)`".into());
     }
     if entry.kernel.is_some() && !R::BRINGS_PROGRAMS {
         return Err("only a controller can bring a kernel program; give it `kernel: None`".into());
@@ -272,7 +272,7 @@ fn compiles<R: Registered>(entry: &'static Entry<R>) -> Result<(), String> {
     let Some(program) = entry.kernel else { return Ok(()) };
     let values = Values::some(entry.parameters);
     // Whether these values fit each other is `fixed`'s to say.
-    let _: Vec<_> = R::places().iter().map(|place| program.told(&values, place)).collect();
+    let _: Vec<_> = R::places().iter().map(|place| program.parameter_words(&values, place)).collect();
     values.missed().map_or(Ok(()), Err)
 }
 

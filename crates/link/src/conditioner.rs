@@ -136,7 +136,7 @@ impl Conditioner {
         colour
     }
 
-    /// When the law first said what is no number, and what that was, if it did: such a run has no result.
+    /// When the law first returned an output that is no number, and which, if it did: such a run has no result.
     pub fn unsound(&self) -> Option<(Time, &'static str)> {
         self.unsound.map(|at| (at, "a probability or a level of NaN"))
     }

@@ -206,17 +206,17 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// What the law says of each class now: observables with their units in their names.
-    pub fn said_of_classes(&mut self) -> Vec<Vec<(String, f64)>> {
-        let mut said = Vec::new();
+    /// The observables of each class now, with their units in their names.
+    pub fn observables_of_classes(&mut self) -> Vec<Vec<(String, f64)>> {
+        let mut all = Vec::new();
         for class in 0..self.classes() {
             let observables = self.class_observables(class).into_iter();
-            said.push(observables.map(|(name, unit, value)| (column_name(name, unit), value)).collect());
+            all.push(observables.map(|(name, unit, value)| (column_name(name, unit), value)).collect());
         }
-        said
+        all
     }
 
-    /// When the law first said what is no number, and what that was, if it did: such a run has no result.
+    /// When the law first returned an output that is no number, and which, if it did: such a run has no result.
     pub fn unsound(&self) -> Option<(Time, &'static str)> {
         either!(self, station => station.unsound()).map(|at| (at, "a probability or a price of NaN"))
     }

@@ -113,17 +113,17 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
-    let mut edges: Vec<Time> = scenario.windows.values().flat_map(|(a, b)| [*a, *b]).collect();
-    edges.extend([scenario.warmup, scenario.duration]);
-    edges.sort_unstable();
-    edges.dedup();
+    let mut boundaries: Vec<Time> = scenario.windows.values().flat_map(|(a, b)| [*a, *b]).collect();
+    boundaries.extend([scenario.warmup, scenario.duration]);
+    boundaries.sort_unstable();
+    boundaries.dedup();
     let clock = Clock::start_in(match generator {
         Generator::Own => HEAD_START,
         Generator::Iperf3 | Generator::Quic => HEAD_START_OF_PROGRAMS,
     });
     let end = scenario.duration;
     // It carries a little longer, so that the last readings find everything as it was.
-    let schedule = Schedule { edges: edges.clone(), sample: scenario.sample, end: end + AFTER };
+    let schedule = Schedule { boundaries: boundaries.clone(), sample: scenario.sample, end: end + AFTER };
     let path = laid.start(clock, schedule).map_err(|e| refused(&e))?;
     let received: Arc<Received> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
     #[cfg(feature = "quic")]
@@ -137,7 +137,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
         flows: &plan.flows,
         generator,
         clock,
-        edges: &edges,
+        boundaries: &boundaries,
         received: &received,
         stop: &stop,
         complete: &complete,

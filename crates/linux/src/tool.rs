@@ -104,7 +104,7 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
     let habits = Habits { mtu, timestamps: true, burst: None, keep_window: false, accurate_ecn: None, flows };
     let clock = Clock::start();
     // It is read when it begins and when it ends, whenever that is.
-    let schedule = Schedule { edges: vec![Time::ZERO, Time::NEVER], sample: scenario.sample, end: Time::NEVER };
+    let schedule = Schedule { boundaries: vec![Time::ZERO, Time::NEVER], sample: scenario.sample, end: Time::NEVER };
     let mut laid = Laid::new(scenario, &habits)?;
     if wishes.nat {
         laid.open()?;

@@ -91,7 +91,7 @@ fn a_controller_goes_on(bench: &Bench, case: &Case) {
                     windows.marked += u64::from(record.marked);
                     windows.least = windows.least.min(record.window);
                     windows.most = windows.most.max(record.window);
-                    windows.seen = windows.seen.max(record.seen);
+                    windows.seen = windows.seen.max(record.price_or_capacity);
                 }
             };
             controller::trace(&bench.pins, law, hear, || !over.load(Ordering::Relaxed)).unwrap();

@@ -41,8 +41,9 @@ fn a_flow_is_held_by_marks(law: &str, settings: &[&str]) {
     sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
     let ce = receiver.within(ce_packets_in).unwrap();
     laboratory.end();
-    let [seen, pieces, marked, dropped] = ["packets_seen", "pieces_seen", "packets_marked", "packets_dropped_not_ect"]
-        .map(|name| figure(&attached, name));
+    let [seen, pieces, marked, dropped] =
+        ["packets_arrived", "pieces_arrived", "packets_marked", "packets_dropped_not_ect"]
+            .map(|name| figure(&attached, name));
     println!(
         "{law}: {:.1} Mbit/s, {seen} packets in {pieces} pieces, {marked} marked, {ce} arrived with CE, {dropped} dropped",
         rate / 1e6
@@ -76,7 +77,7 @@ fn a_flow_without_ecn_passes_where_it_is_told_to() {
     sender.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
     laboratory.end();
     let [seen, passed, marked, dropped] =
-        ["packets_seen", "packets_passed_not_ect", "packets_marked", "packets_dropped_not_ect"]
+        ["packets_arrived", "packets_passed_not_ect", "packets_marked", "packets_dropped_not_ect"]
             .map(|name| figure(&attached, name));
     println!("without ECN: {:.1} Mbit/s, {seen} packets, {passed} chosen and passed", rate / 1e6);
     assert!(passed > 100.0 && marked == 0.0 && dropped == 0.0, "{attached:?}");

@@ -58,10 +58,10 @@ struct Browser {
 struct Session {
     video: Arc<Video>,
     player: Player,
-    /// Chunks before the one under way, its rate, and when it was asked for [ps].
+    /// Chunks before the one under way, its rate, and when it was requested [ps].
     number: u32,
     rate: usize,
-    asked: u64,
+    requested: u64,
 }
 
 impl Client {
@@ -99,7 +99,7 @@ impl Client {
                 player: Player::default(),
                 number: 0,
                 rate: 0,
-                asked: 0,
+                requested: 0,
             }),
         };
         Some(Self { entity: 0, first: number, what })
@@ -126,8 +126,8 @@ impl Engine {
                 self.next_round(at);
             }
             What::Player(session) => {
-                session.asked = self.now;
-                session.rate = session.player.ask(&session.video, Time(self.now));
+                session.requested = self.now;
+                session.rate = session.player.request(&session.video, Time(self.now));
                 let size = session.video.size(session.rate).0;
                 self.begin(first, self.now, size, false);
             }
@@ -172,10 +172,10 @@ impl Engine {
             What::Browser(browser) => browser,
             What::Player(session) => {
                 let held = session.player.came(&session.video, Time(now));
-                let (asked, rate) = (Time(session.asked), session.video.rates[session.rate]);
-                self.chunks.push(Chunk { flow, number: session.number, asked, came: Time(now), rate, held });
+                let (requested, rate) = (Time(session.requested), session.video.rates[session.rate]);
+                self.chunks.push(Chunk { flow, number: session.number, requested, came: Time(now), rate, held });
                 session.number += 1;
-                let next = session.player.asks(&session.video, Time(now)).0;
+                let next = session.player.request_time(&session.video, Time(now)).0;
                 return if next > now { self.schedule(entity, next) } else { self.client(at) };
             }
         };

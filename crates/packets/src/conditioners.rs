@@ -24,7 +24,12 @@ impl CustomerConditioner {
     /// What its law said that nobody can act on, if it did.
     pub(crate) fn fault(&self) -> Option<RunError> {
         let whose = format!("customers.{}.conditioner", self.name);
-        self.conditioner.unsound().map(|(at, said)| RunError::Law { whose, law: self.law, at, said: said.to_owned() })
+        self.conditioner.unsound().map(|(at, output)| RunError::Law {
+            whose,
+            law: self.law,
+            at,
+            output: output.to_owned(),
+        })
     }
 
     /// The packet passes at `now`.

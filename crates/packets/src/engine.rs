@@ -201,7 +201,7 @@ impl Engine {
         let flow = &self.flows[at];
         let Group { name, law, .. } = &self.groups[flow.group as usize];
         let whose = format!("flows.{name}, flow {}", flow.index);
-        let fault = RunError::Law { whose, law, at: Time(self.now), said: said.to_string() };
+        let fault = RunError::Law { whose, law, at: Time(self.now), output: said.to_string() };
         self.fault.get_or_insert(fault);
         self.end = self.now;
     }

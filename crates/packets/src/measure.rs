@@ -162,7 +162,7 @@ impl Measure {
         let least_rtt = engine.flows.iter_mut().map(|f| std::mem::replace(&mut f.sent.least_rtt, u64::MAX)).collect();
         let accounts = engine.accounts.clone();
         let passed = engine.conditioners.iter_mut().map(|one| one.conditioner.read(at)).collect();
-        let port_classes = engine.links.iter_mut().map(|link| link.station.said_of_classes()).collect();
+        let port_classes = engine.links.iter_mut().map(|link| link.station.observables_of_classes()).collect();
         let edge = engine.counted.edge();
         self.taken.readings.push(Reading { at, ports, flows, accounts, passed, port_classes, least_rtt, edge });
     }

@@ -178,7 +178,7 @@ impl Parts {
         if needs.delivery && !matches!(group.sender.recovery, Recovery::Sack | Recovery::Rack) {
             let law = group.cc.law.name;
             return Err(refused(format!(
-                "flows.{name}.sender.recovery: `{law}` asks what became of each packet, which duplicates do not tell; \
+                "flows.{name}.sender.recovery: `{law}` requires the fate of each packet, which duplicates do not report; \
                  choose `sack` or `rack`"
             )));
         }
@@ -217,7 +217,7 @@ impl Parts {
             let allowed = windows.start(index);
             if !allowed.is_sound() {
                 let (whose, law) = (format!("flows.{name}, flow {index}"), group.cc.law.name);
-                return Err(RunError::Law { whose, law, at: Time::ZERO, said: allowed.to_string() });
+                return Err(RunError::Law { whose, law, at: Time::ZERO, output: allowed.to_string() });
             }
             let own = |what: &str| scenario.seed.stream(&format!("flows.{name}/{what}/{index}"));
             let entry = self.entry(

@@ -36,7 +36,7 @@ impl Link {
     /// What its law said that nobody can act on, if it did.
     pub(crate) fn fault(&self) -> Option<RunError> {
         let whose = format!("links.{}.aqm", self.name);
-        self.station.unsound().map(|(at, said)| RunError::Law { whose, law: self.law, at, said: said.to_owned() })
+        self.station.unsound().map(|(at, output)| RunError::Law { whose, law: self.law, at, output: output.to_owned() })
     }
 }
 

@@ -162,8 +162,8 @@ fn item(item: &Item) -> Result<(), String> {
 }
 
 fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
-    if claim.quote.is_some() == claim.says.is_some() {
-        return Err("needs `quote` (the paper's wording) or `says` (ours), not both".into());
+    if claim.quote.is_some() == claim.statement.is_some() {
+        return Err("needs `quote` (the paper's wording) or `statement` (ours), not both".into());
     }
     let (Some(measure), Some(test)) = (&claim.measure, &claim.test) else {
         return match (claim.measure.is_some() || claim.test.is_some(), claim.why_not(item).is_some()) {

@@ -189,7 +189,7 @@ pub struct Claim {
     /// The paper's wording.
     pub quote: Option<String>,
     /// What the paper states, in our words.
-    pub says: Option<String>,
+    pub statement: Option<String>,
     /// Whether the test is ours, for a sentence without a number.
     #[serde(default)]
     pub ours: bool,
@@ -495,6 +495,6 @@ impl Claim {
 
     /// What the paper states, quoted or in our words.
     pub fn statement(&self) -> &str {
-        self.quote.as_deref().or(self.says.as_deref()).unwrap_or_default()
+        self.quote.as_deref().or(self.statement.as_deref()).unwrap_or_default()
     }
 }

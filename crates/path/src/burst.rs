@@ -56,7 +56,7 @@ impl Burst {
             (Kind::Plain, _) => 1,
             (Kind::Tcp4 | Kind::Tcp6, Content::Tcp { .. })
                 if headers.source.is_ipv4() == (offload.kind == Kind::Tcp4)
-                    && offload.needs_sum
+                    && offload.checksum_partial
                     && offload.segment > 0
                     && payload > 0 =>
             {
@@ -105,7 +105,7 @@ impl Burst {
         let payload = self.payload(segment);
         let mut offload = self.offload;
         if self.segments > 1 {
-            offload = Offload { needs_sum: true, sum: (ip as u16, 16), ..Offload::default() };
+            offload = Offload { checksum_partial: true, sum: (ip as u16, 16), ..Offload::default() };
             let passed = u32::from(segment) * u32::from(self.offload.segment);
             add_to_sequence(&mut header[ip..], passed);
             add_to_identification(&mut header, segment);
@@ -114,7 +114,7 @@ impl Burst {
             set_lengths(&mut header, ip, end + payload.len());
         } else if offload.kind != Kind::Plain {
             // A super-packet of one is a packet.
-            offload = Offload { needs_sum: true, sum: (ip as u16, 16), ..Offload::default() };
+            offload = Offload { checksum_partial: true, sum: (ip as u16, 16), ..Offload::default() };
         }
         if marked {
             mark(&mut header[..end]);
@@ -191,7 +191,7 @@ impl Piece {
     /// Whether others may follow it in one super-packet.
     fn couples(&self) -> bool {
         matches!(self.content, Content::Tcp { .. })
-            && self.offload.needs_sum
+            && self.offload.checksum_partial
             && !self.payload().is_empty()
             && self.flags() & (CWR | URG | RST | SYN) == 0
     }
@@ -300,7 +300,11 @@ impl<K: Copy + PartialEq> Train<K> {
         set_lengths(&mut header, ip, end + self.bytes);
         let kind = if header[0] >> 4 == 4 { Kind::Tcp4 } else { Kind::Tcp6 };
         let segment = self.first.payload().len() as u16;
-        (Offload { needs_sum: true, kind, cwr: false, header: end as u16, segment, sum: (ip as u16, 16) }, header, end)
+        (
+            Offload { checksum_partial: true, kind, cwr: false, header: end as u16, segment, sum: (ip as u16, 16) },
+            header,
+            end,
+        )
     }
 
     /// Where the payload is: bursts, and ranges of their bytes.

@@ -304,21 +304,31 @@ impl Emulation {
         self.links.iter_mut().map(|link| link.station.unaccounted(now).abs()).sum()
     }
 
-    /// What a law of a link or of a conditioner said that is no number, if one did: such a run has no result.
+    /// The output of an AQM or a conditioner that is no number, if there is one: such a run has no result.
     pub fn fault(&self, scenario: &Scenario) -> Option<RunError> {
         let links = self.links.iter().zip(&scenario.links).find_map(|(link, (name, of))| {
-            let (at, said) = link.station.unsound()?;
-            Some(RunError::Law { whose: format!("links.{name}.aqm"), law: of.aqm.law.name, at, said: said.to_owned() })
+            let (at, output) = link.station.unsound()?;
+            Some(RunError::Law {
+                whose: format!("links.{name}.aqm"),
+                law: of.aqm.law.name,
+                at,
+                output: output.to_owned(),
+            })
         });
-        let edges = || {
+        let conditioners = || {
             self.contracts.iter().find_map(|contract| {
-                let (at, said) = contract.conditioner.unsound()?;
+                let (at, output) = contract.conditioner.unsound()?;
                 let (name, customer) = scenario.customers.get_index(contract.customer)?;
                 let whose = format!("customers.{name}.conditioner");
-                Some(RunError::Law { whose, law: customer.conditioner.as_ref()?.law.name, at, said: said.to_owned() })
+                Some(RunError::Law {
+                    whose,
+                    law: customer.conditioner.as_ref()?.law.name,
+                    at,
+                    output: output.to_owned(),
+                })
             })
         };
-        links.or_else(edges)
+        links.or_else(conditioners)
     }
 
     fn schedule(&mut self, time: Time, event: Event) {

@@ -133,8 +133,8 @@ pub struct Running {
 /// When a path is read, and when it ends.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// When everything is read, in order.
-    pub edges: Vec<Time>,
+    /// The boundaries of the intervals of measurement, in order: when everything is read.
+    pub boundaries: Vec<Time>,
     /// How often counters are. A path without an end keeps some tens of thousands of samples: when there are more, every other one.
     pub sample: Time,
     /// When it ends; never until it is told to.
@@ -199,8 +199,9 @@ impl Laid {
     /// Where there is no thread to be had.
     pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
         let Self { sender, receiver, bound, emulation, devices, rate, processors, nat } = self;
-        let Schedule { edges, sample, end } = schedule;
-        let router = Router { clock, emulation, devices, rate, processors, open: nat.is_some(), edges, sample, end };
+        let Schedule { boundaries, sample, end } = schedule;
+        let router =
+            Router { clock, emulation, devices, rate, processors, open: nat.is_some(), boundaries, sample, end };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());

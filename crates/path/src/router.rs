@@ -43,21 +43,21 @@ pub(super) struct Router {
     /// Whether what goes there to an address that is no flow's goes on behind the receiving end.
     pub(super) open: bool,
     /// When it reads everything, in order.
-    pub(super) edges: Vec<Time>,
+    pub(super) boundaries: Vec<Time>,
     /// When it reads counters: every so often.
     pub(super) sample: Time,
     /// When it ends, unless it is told before.
     pub(super) end: Time,
 }
 
-/// What was read at an edge.
+/// The counters at a boundary of an interval of measurement.
 #[derive(Debug, Clone)]
-pub struct Edge {
+pub struct Boundary {
     /// When.
     pub at: Time,
     /// Each link.
     pub links: Vec<Counts>,
-    /// What the law of each link says of each class that it keeps apart.
+    /// The observables of the law of each link, by class.
     pub classes: Vec<Vec<Vec<(String, f64)>>>,
     /// Each conditioner.
     pub conditioners: Vec<InProfile>,
@@ -83,12 +83,12 @@ pub struct Sample {
     pub passed: Vec<Passed>,
 }
 
-impl Edge {
+impl Boundary {
     fn read(at: Time, emulation: &mut Emulation) -> Self {
         Self {
             at,
             links: emulation.stations().map(|station| station.counts(at)).collect(),
-            classes: emulation.stations().map(Station::said_of_classes).collect(),
+            classes: emulation.stations().map(Station::observables_of_classes).collect(),
             conditioners: emulation.conditioners().map(|conditioner| conditioner.read(at)).collect(),
             passed: emulation.passed(),
         }
@@ -116,8 +116,8 @@ impl Sample {
 pub struct Outcome {
     /// How late packets were.
     pub lateness: Lateness,
-    /// What was read at edges.
-    pub edges: Vec<Edge>,
+    /// The counters at the boundaries of intervals of measurement.
+    pub boundaries: Vec<Boundary>,
     /// What was read in between.
     pub samples: Vec<Sample>,
     /// The links, as they are at the end.
@@ -162,7 +162,7 @@ impl Router {
             refused: 0,
             open: self.open,
             notes: Notes {
-                edges: self.edges,
+                boundaries: self.boundaries,
                 sample: self.sample,
                 next: self.sample,
                 endless: self.end == Time::NEVER,
@@ -211,7 +211,7 @@ impl Router {
         let outcome = Outcome {
             unaccounted: work.emulation.unaccounted(end),
             lateness: work.lateness,
-            edges: work.notes.taken_at_edges,
+            boundaries: work.notes.taken_at_boundaries,
             samples: work.notes.samples,
             emulation: work.emulation,
             end,
@@ -401,27 +401,27 @@ const MOST_SAMPLES: usize = 1 << 15;
 /// What is taken down, and when.
 #[derive(Debug, Default)]
 struct Notes {
-    edges: Vec<Time>,
-    /// Edges that have been read.
+    boundaries: Vec<Time>,
+    /// Boundaries that have been read.
     read: usize,
     sample: Time,
     next: Time,
     /// Whether nobody knows how many samples there will be.
     endless: bool,
-    taken_at_edges: Vec<Edge>,
+    taken_at_boundaries: Vec<Boundary>,
     samples: Vec<Sample>,
 }
 
 impl Notes {
     fn next(&self) -> Time {
-        let edge = self.edges.get(self.read).copied().unwrap_or(Time::NEVER);
-        edge.min(self.next)
+        let boundary = self.boundaries.get(self.read).copied().unwrap_or(Time::NEVER);
+        boundary.min(self.next)
     }
 
-    /// Reads a last time, where not all edges have come.
+    /// Reads a last time, where not all boundaries have come.
     fn close(&mut self, end: Time, emulation: &mut Emulation) {
-        if self.read < self.edges.len() {
-            self.taken_at_edges.push(Edge::read(end, emulation));
+        if self.read < self.boundaries.len() {
+            self.taken_at_boundaries.push(Boundary::read(end, emulation));
         }
     }
 
@@ -449,9 +449,9 @@ impl Notes {
                     self.thin();
                 }
             }
-            if self.edges.get(self.read) == Some(&at) {
+            if self.boundaries.get(self.read) == Some(&at) {
                 self.read += 1;
-                self.taken_at_edges.push(Edge::read(at, emulation));
+                self.taken_at_boundaries.push(Boundary::read(at, emulation));
             }
         }
     }

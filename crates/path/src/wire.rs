@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offload {
     /// Whether the checksum from `sum_start` on is still to be computed: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
-    pub needs_sum: bool,
+    pub checksum_partial: bool,
     /// What kind of super-packet it is.
     pub kind: Kind,
     /// Whether a super-packet of TCP has CWR set: `VIRTIO_NET_HDR_GSO_ECN`.
@@ -36,7 +36,7 @@ pub enum Kind {
     Other(u8),
 }
 
-const NEEDS_SUM: u8 = 1;
+const CHECKSUM_PARTIAL: u8 = 1;
 const ECN: u8 = 0x80;
 
 impl Offload {
@@ -48,7 +48,7 @@ impl Offload {
         let [flags, kind, a, b, c, d, e, f, g, h] = bytes;
         let word = |a, b| u16::from_ne_bytes([a, b]);
         Self {
-            needs_sum: flags & NEEDS_SUM != 0,
+            checksum_partial: flags & CHECKSUM_PARTIAL != 0,
             kind: match kind & !ECN {
                 0 => Kind::Plain,
                 1 => Kind::Tcp4,
@@ -74,7 +74,7 @@ impl Offload {
         let [c, d] = self.segment.to_ne_bytes();
         let [e, f] = self.sum.0.to_ne_bytes();
         let [g, h] = self.sum.1.to_ne_bytes();
-        let flags = if self.needs_sum { NEEDS_SUM } else { 0 };
+        let flags = if self.checksum_partial { CHECKSUM_PARTIAL } else { 0 };
         [flags, kind | if self.cwr { ECN } else { 0 }, a, b, c, d, e, f, g, h]
     }
 }
@@ -427,7 +427,7 @@ pub(crate) mod tests {
     #[test]
     fn the_offload_header_is_read_as_it_is_written() {
         for kind in 0..=255 {
-            for flags in [0, NEEDS_SUM] {
+            for flags in [0, CHECKSUM_PARTIAL] {
                 let bytes = [flags, kind, 1, 2, 3, 4, 5, 6, 7, 8];
                 assert_eq!(Offload::read(bytes).write(), bytes);
             }

@@ -22,7 +22,7 @@ pub enum Refused {
         why: String,
     },
     /// The law uses something that quinn does not report.
-    #[error("`{law}` needs {what}, which quinn does not have")]
+    #[error("`{law}` requires {what}, which quinn does not have")]
     Unsupported {
         /// The law.
         law: &'static str,

@@ -171,7 +171,7 @@ pub(crate) const SERIES: &[Series] = &[
         columns: &[
             key("flow", "The flow: its group and its number in the group."),
             key("number", "The chunk's number among those of its flow, from zero."),
-            instant("asked_s", "Time of the chunk's request."),
+            instant("requested_s", "Time of the chunk's request."),
             instant("came_s", "Time of its last acknowledgement."),
             instant("rate_bit_per_s", "The chunk's rate."),
             instant("held_s", "Playing time that the player holds when it has come, the chunk included."),

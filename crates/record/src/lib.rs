@@ -41,7 +41,7 @@ pub use self::parquet::{read_table, write_table};
 pub use self::record::{Record, flow_table, table_file};
 pub use self::seal::{hexadecimal, sealed};
 pub use self::summary::{json, read_summary, summary_file};
-pub use self::sweep::{Place, SweepCell, Told, place_of, sweep};
+pub use self::sweep::{Place, SweepCell, SweepHeader, place_of, sweep};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -26,9 +26,9 @@ pub struct SweepCell<'a> {
     pub summary: &'a Summary,
 }
 
-/// What is known of a sweep as a whole.
+/// Title, changes and origin of a sweep.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct SweepHeader<'a> {
     /// The scenario's title.
     pub title: &'a str,
     /// What was changed in the scenario's file, `KEY=VALUE`.
@@ -99,7 +99,7 @@ pub(crate) struct CellOf<'a> {
     labels: Map<String, Value>,
     /// The same as numbers in SI units, for axes with numbers; `axes` has the units.
     values: Map<String, Value>,
-    /// What it measured, as in its own `summary.json`.
+    /// Its measurements, as in its own `summary.json`.
     summary: Value,
 }
 
@@ -179,7 +179,7 @@ pub fn place_of(key: &str, label: &str) -> Option<Place> {
 ///
 /// # Errors
 /// Names a number of a summary that is infinite or NaN.
-pub fn sweep(cells: &[SweepCell<'_>], told: &Told<'_>) -> Result<Value, RecordError> {
+pub fn sweep(cells: &[SweepCell<'_>], header: &SweepHeader<'_>) -> Result<Value, RecordError> {
     let mut rows = Vec::with_capacity(cells.len());
     let mut groups: Groups<'_> = IndexMap::new();
     let mut axes: IndexMap<&str, IndexMap<&str, Option<Place>>> = IndexMap::new();
@@ -213,9 +213,9 @@ pub fn sweep(cells: &[SweepCell<'_>], told: &Told<'_>) -> Result<Value, RecordEr
     });
     let file = SweepFile {
         format: 2,
-        title: told.title,
-        changes: told.changes,
-        origin: told.origin,
+        title: header.title,
+        changes: header.changes,
+        origin: header.origin,
         axes: axes.collect(),
         cells: rows,
         groups: groups.collect(),

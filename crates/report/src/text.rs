@@ -400,7 +400,7 @@ Verdict         Claim        Bound   Measured  Remark
     }
 
     fn wide() -> TableView {
-        let mut columns = vec![Column::words("Link"), Column::words("What it is")];
+        let mut columns = vec![Column::words("Link"), Column::words("Description")];
         columns.extend((0..8).map(|i| Column::numbers(format!("Some measure {i}"), "packets/s")));
         let mut view = TableView::new("Measures of every link, with a caption that is longer than a line", columns);
         for link in ["first", "second"] {

@@ -139,7 +139,7 @@ impl Span<'_> {
 
     /// Whether a group's flows answer congestion: what they sent is then not what they wanted.
     fn is_greedy(&self, group: &Group) -> bool {
-        group.needs(self.scenario.packet).is_ok_and(|needs| needs.reliable)
+        group.requirements(self.scenario.packet).is_ok_and(|needs| needs.reliable)
     }
 }
 

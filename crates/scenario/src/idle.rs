@@ -9,8 +9,9 @@ use crate::model::{EcnEcho, Group, Scenario};
 
 /// The key of each such setting of a scenario, and why it changes nothing.
 pub fn idle(scenario: &Scenario) -> Vec<(String, &'static str)> {
-    let marks =
-        |group: &Group| group.needs(scenario.packet).ok().filter(|needs| needs.reliable).map(|needs| needs.marks);
+    let marks = |group: &Group| {
+        group.requirements(scenario.packet).ok().filter(|needs| needs.reliable).map(|needs| needs.marks)
+    };
     let answers = |group: &&Group| marks(group).is_some_and(|marks| marks != Marks::Ignored);
     let mut idle = Vec::new();
     for (name, link) in &scenario.links {

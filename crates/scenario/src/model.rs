@@ -531,11 +531,11 @@ impl Group {
         self.packet.unwrap_or(packet)
     }
 
-    /// What the law of its senders asks of its host; `packet` is the scenario's.
+    /// The requirements of the law of its senders; `packet` is the scenario's.
     ///
     /// # Errors
     /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
-    pub fn needs(&self, packet: Packet) -> Result<cc::Requirements, String> {
+    pub fn requirements(&self, packet: Packet) -> Result<cc::Requirements, String> {
         let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
         let site = cc::Context { packet: self.packet(packet).wire, initial_window, initial_ssthresh };
         Ok((self.cc.law.real)(&self.cc.values, &site)?.requirements())

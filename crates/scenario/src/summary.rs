@@ -92,7 +92,7 @@ pub struct PathSummary {
     pub findings: Vec<String>,
 }
 
-/// What was measured over one span.
+/// The measurements of one span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the span.
@@ -313,7 +313,7 @@ pub struct GroupSummary {
     pub dynamics: Option<GroupDynamics>,
 }
 
-/// What flows estimate of their bottleneck, averaged over flows.
+/// The estimates that flows have of their bottleneck, averaged over flows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BottleneckSummary {
     /// Its capacity, at the end of the span.

@@ -59,13 +59,13 @@ impl Player {
         self.held.since(now.since(self.since))
     }
 
-    /// When it asks for the next chunk: at once, or when there is a place for it.
-    pub fn asks(&self, video: &Video, now: Time) -> Time {
+    /// When it requests the next chunk: at once, or when there is a place for it.
+    pub fn request_time(&self, video: &Video, now: Time) -> Time {
         now + (self.held(now) + video.chunk).since(video.buffer)
     }
 
-    /// It asks for a chunk: the place of its rate.
-    pub fn ask(&mut self, video: &Video, now: Time) -> usize {
+    /// It requests a chunk: the place of its rate.
+    pub fn request(&mut self, video: &Video, now: Time) -> usize {
         self.rate = video.choose(self.held(now), self.rate);
         self.rate
     }
@@ -85,8 +85,8 @@ pub struct Chunk {
     pub flow: u32,
     /// Chunks of the flow before it.
     pub number: u32,
-    /// When the player asked for it.
-    pub asked: Time,
+    /// When the player requested it.
+    pub requested: Time,
     /// When its last byte was acknowledged.
     pub came: Time,
     /// Its rate.
@@ -165,7 +165,7 @@ pub fn table(rows: &[Chunk], flows: Vec<String>) -> Table {
                 Cells::Name { names: flows, rows: rows.iter().map(|chunk| chunk.flow).collect() },
             ),
             column("number", Kind::Key, Cells::Count(rows.iter().map(|chunk| u64::from(chunk.number)).collect())),
-            column("asked_s", Kind::Instant, seconds(|chunk| chunk.asked)),
+            column("requested_s", Kind::Instant, seconds(|chunk| chunk.requested)),
             column("came_s", Kind::Instant, seconds(|chunk| chunk.came)),
             column(
                 "rate_bit_per_s",
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((at(140.0, 1), at(140.0, 2)), (1, 2));
     }
 
-    /// A player that gets a chunk each 4 s holds what it held; it asks when there is a place, and never holds more.
+    /// A player that gets a chunk each 4 s holds what it held; it requests a chunk when there is a place, and never holds more.
     #[test]
     fn a_player_waits_for_a_place() {
         let (video, mut player) = (video(), Player::default());
@@ -219,9 +219,9 @@ mod tests {
             player.came(&video, Time::ZERO);
         }
         assert_eq!(player.held(Time::ZERO), Time(240 * S));
-        assert_eq!(player.asks(&video, Time::ZERO), Time(4 * S));
-        assert_eq!(player.asks(&video, Time(S)), Time(4 * S));
-        assert_eq!(player.asks(&video, Time(5 * S)), Time(5 * S));
+        assert_eq!(player.request_time(&video, Time::ZERO), Time(4 * S));
+        assert_eq!(player.request_time(&video, Time(S)), Time(4 * S));
+        assert_eq!(player.request_time(&video, Time(5 * S)), Time(5 * S));
         assert_eq!(player.came(&video, Time(6 * S)), Time(238 * S));
         assert_eq!(player.held(Time(1000 * S)), Time::ZERO, "an empty buffer stays empty");
     }
@@ -232,7 +232,7 @@ mod tests {
         let chunk = |number, came, rate, held| Chunk {
             flow: 3,
             number,
-            asked: Time::ZERO,
+            requested: Time::ZERO,
             came: Time(came * S),
             rate: Rate(rate),
             held: Time(held * S),

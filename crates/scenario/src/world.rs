@@ -150,17 +150,17 @@ pub enum RunError {
     /// Whoever started the run stopped it.
     #[error("stopped")]
     Stopped,
-    /// A law said what nobody can act on, such as a window that is not a number: a bug of the law.
-    #[error("{whose}: {} s into the run `{law}` answered {said}, which is not a number that a host can act on", at.seconds())]
+    /// A law returned an output that no host can act on, such as a window that is not a number: a bug of the law.
+    #[error("{whose}: {} s into the run `{law}` answered {output}, which is not a number that a host can act on", at.seconds())]
     Law {
         /// Where it acts, as a key of the scenario.
         whose: String,
         /// Its name in the registry.
         law: &'static str,
-        /// When it said so.
+        /// When it returned the output.
         at: Time,
-        /// What it said.
-        said: String,
+        /// The output.
+        output: String,
     },
     /// The engine broke one of its own laws: a bug.
     #[error("bug: {0}")]

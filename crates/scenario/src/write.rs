@@ -139,7 +139,7 @@ fn buffer(buffer: Buffer) -> String {
 
 fn group(group: &Group, packet: Packet) -> String {
     // What nobody acknowledges has no use for most options, and the reader refuses them.
-    let reliable = group.needs(packet).is_ok_and(|needs| needs.reliable);
+    let reliable = group.requirements(packet).is_ok_and(|needs| needs.reliable);
     let rtt = match &group.rtt {
         Rtt::Each(t) => time(*t),
         Rtt::Spread(a, b) => inline(&[("spread", pair(*a, *b))]),

@@ -100,7 +100,7 @@ pub struct Bound {
     pub at_most: Option<f64>,
     /// What it was when the bounds were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<f64>,
+    pub measured: Option<f64>,
     /// Whether it kept the bound then.
     #[serde(default = "yes")]
     pub holds: bool,
@@ -209,7 +209,7 @@ impl Bounds {
 impl Bound {
     /// Its limits.
     pub const fn limits(&self) -> Band {
-        Band { is: self.seen, at_least: self.at_least, at_most: self.at_most }
+        Band { is: self.measured, at_least: self.at_least, at_most: self.at_most }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use penstock_evaluation::{Place, Subject};
+use penstock_evaluation::{Subject, SubjectRole};
 use penstock_law::Registry;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
@@ -36,13 +36,13 @@ pub struct Contender {
 pub struct Bench {
     registry: Arc<Registry>,
     kind: Kind,
-    place: Place,
+    role: SubjectRole,
 }
 
 impl Bench {
-    /// For one objective and a law in this place.
-    pub const fn new(registry: Arc<Registry>, kind: Kind, place: Place) -> Self {
-        Self { registry, kind, place }
+    /// For one objective and a law in this role.
+    pub const fn new(registry: Arc<Registry>, kind: Kind, role: SubjectRole) -> Self {
+        Self { registry, kind, role }
     }
 
     /// The objective.
@@ -55,7 +55,7 @@ impl Bench {
         Contender { name: subject.label.clone(), setting: subject.setting(false) }
     }
 
-    /// The references of a draft: the laws of that place that everybody knows, or the law of the incumbents.
+    /// The references of a draft: the laws of that role that everybody knows, or the law of the incumbents.
     pub fn references(&self, draft: &Draft) -> Vec<Contender> {
         let contender = |name: &str| Contender { name: name.to_owned(), setting: format!("{{ law = \"{name}\" }}") };
         if self.kind.goes_by_incumbents() {
@@ -67,19 +67,19 @@ impl Bench {
             });
             return laws.take(1).collect();
         }
-        match self.place {
+        match self.role {
             // Neither responds to a loss with less than the path allows: a third one shows what it would. Each has the timers of its
             // host, which a constant source has not.
-            Place::Sender if matches!(self.kind, Kind::Underuse | Kind::Stall) => {
+            SubjectRole::Controller if matches!(self.kind, Kind::Underuse | Kind::Stall) => {
                 let laws = ["newreno", "cubic", "bbr"].map(contender);
                 laws.into_iter().chain(self.constant(draft)).collect()
             }
             // A constant source has nothing to be timid about.
-            Place::Sender if self.kind == Kind::Timid => ["newreno", "cubic", "bbr"].map(contender).to_vec(),
-            Place::Sender => ["newreno", "cubic"].map(contender).to_vec(),
-            Place::Queue => ["droptail", "codel"].map(contender).to_vec(),
+            SubjectRole::Controller if self.kind == Kind::Timid => ["newreno", "cubic", "bbr"].map(contender).to_vec(),
+            SubjectRole::Controller => ["newreno", "cubic"].map(contender).to_vec(),
+            SubjectRole::Aqm => ["droptail", "codel"].map(contender).to_vec(),
             // No objective is about conditioners.
-            Place::Conditioner => Vec::new(),
+            SubjectRole::Conditioner => Vec::new(),
         }
     }
 
@@ -100,8 +100,8 @@ impl Bench {
         let mut draft = draft.clone();
         let value: Option<toml::Table> = toml::from_str(&format!("law = {}", law.setting)).ok();
         let Some(value) = value.and_then(|table| table.get("law").cloned()) else { return draft };
-        match self.place {
-            Place::Sender => {
+        match self.role {
+            SubjectRole::Controller => {
                 for name in draft.names("flows").into_iter().filter(|name| role(name) == Role::Test) {
                     draft.set(&format!("flows.{name}.cc"), value.clone());
                     // What nobody acknowledges has no sender that goes by acknowledgements.
@@ -114,8 +114,8 @@ impl Bench {
                     draft.remove("defaults.flows.cc");
                 }
             }
-            Place::Queue => draft.set("links.bottleneck.aqm", value),
-            Place::Conditioner => {}
+            SubjectRole::Aqm => draft.set("links.bottleneck.aqm", value),
+            SubjectRole::Conditioner => {}
         }
         draft
     }
@@ -220,7 +220,7 @@ cc = { law = "newreno" }
 "#;
 
     fn bench(kind: Kind) -> (Bench, Draft) {
-        (Bench::new(Arc::new(Registry::standard()), kind, Place::Sender), Draft::parse(DRAFT).unwrap())
+        (Bench::new(Arc::new(Registry::standard()), kind, SubjectRole::Controller), Draft::parse(DRAFT).unwrap())
     }
 
     #[test]

@@ -321,7 +321,7 @@ fn seeds(rung: usize) -> Vec<u64> {
 mod tests {
     use std::sync::Arc;
 
-    use penstock_evaluation::Place;
+    use penstock_evaluation::SubjectRole;
     use penstock_law::Registry;
     use penstock_scenario::model::Scenario;
     use penstock_scenario::world::Run;
@@ -386,7 +386,7 @@ cc     = { law = "cubic" }
     #[test]
     fn a_budget_is_charged_once_and_not_exceeded() {
         let space = Space::parse(SPACE, "one.toml").unwrap();
-        let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, Place::Sender);
+        let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
         let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
         let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
         for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {

@@ -152,7 +152,7 @@ impl Kind {
     /// Says that the run has no such measure.
     pub fn measured(self, scenario: &Scenario, summary: &Summary) -> Measure {
         let found = measure::measure(self, scenario, summary).filter(|x| x.is_finite());
-        found.ok_or_else(|| "the run says nothing of the objective".to_owned())
+        found.ok_or_else(|| "the run has no number for the objective".to_owned())
     }
 
     /// The score of what was measured beside what references gave, from 0 to 1, which is worst. Without references, of a

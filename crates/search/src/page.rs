@@ -112,7 +112,7 @@ pub fn page(
 fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
     let columns = vec![
         Column::words("Objective"),
-        Column::words("What fails"),
+        Column::words("Failure"),
         Column::numbers("Evaluations", ""),
         Column::numbers("Threshold", ""),
         Column::numbers("Best score", ""),
@@ -194,7 +194,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
         ),
         callout: Some(callout),
         tables,
-        ..Section::new(format!("What was found for {law}"))
+        ..Section::new(format!("Findings for {law}"))
     }
 }
 

@@ -34,7 +34,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 pub fn answer(request: &[u8], progress: Progress<'_>) -> Vec<u8> {
     let said = match serde_json::from_slice(request) {
         Ok(request) => done(request, progress),
-        Err(wrong) => Said::Refused(vec![format!("the page asked for what this module does not have: {wrong}")]),
+        Err(wrong) => Said::Refused(vec![format!("the module does not know this request of the page: {wrong}")]),
     };
     // Nothing here can fail: every key is a string.
     serde_json::to_vec(&said).unwrap_or_default()

@@ -14,19 +14,19 @@ struct steady {
 };
 
 static inline void steady_event(const struct steady_params *p, struct steady *s,
-				const struct observation *seen)
+				const struct observation *observation)
 {
 	__s64 queued, step;
 
-	switch (seen->event) {
+	switch (observation->event) {
 	case EVENT_ACK:
 		/* Before the first sample of the round-trip time there is nothing to go by. */
-		if (seen->rtt_q32 <= 0)
+		if (observation->rtt_q32 <= 0)
 			break;
-		queued = fx_mul(s->window_q32,
-				fx_sub(FX_ONE, fx_div(seen->base_rtt_q32, seen->rtt_q32)));
+		queued = fx_mul(s->window_q32, fx_sub(FX_ONE, fx_div(observation->base_rtt_q32,
+								     observation->rtt_q32)));
 		step = fx_div(fx_mul(p->gain_q32, fx_sub(p->alpha_q32, queued)), s->window_q32);
-		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(seen->packets), step));
+		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(observation->packets), step));
 		break;
 	case EVENT_CUT:
 	case EVENT_TIMEOUT:
@@ -41,6 +41,6 @@ static inline void steady_event(const struct steady_params *p, struct steady *s,
 #define LAW_STATE struct steady
 #define LAW_OPEN(params, state, window) ((state)->window_q32 = (window))
 #define LAW_EVENT steady_event
-#define LAW_WINDOW(params, state, seen) ((state)->window_q32)
-#define LAW_GAP(params, state, seen) 0
+#define LAW_WINDOW(params, state, observation) ((state)->window_q32)
+#define LAW_GAP(params, state, observation) 0
 #include "cc/controller.h"

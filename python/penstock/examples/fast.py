@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import penstock
-from penstock import Observation, SenderPlace
+from penstock import Observation, SenderContext
 from penstock.math import max, min
 
 
@@ -20,29 +20,29 @@ class Fast(penstock.Controller):
 
     window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
 
-    def start(self, place: SenderPlace) -> None:
+    def start(self, context: SenderContext) -> None:
         """Begin with the initial window, two packets at least."""
         self.keep = 1.0 - self.gamma
-        self.window = max(place.initial_window, 2.0)
+        self.window = max(context.initial_window, 2.0)
 
     def requirements(self) -> penstock.Requirements:
-        """Ask for the average of section 4."""
+        """Require the average of section 4."""
         return penstock.Requirements(average_rtt=penstock.RttAverage(over_window=3.0, most=self.rtt_most))
 
-    def on_round(self, seen: Observation) -> None:
+    def on_round(self, observation: Observation) -> None:
         """Take the step of section 4, at most to twice the window."""
         window = self.window
-        target = window * (seen.base_rtt_s / seen.rtt_s) + self.alpha
+        target = window * (observation.base_rtt_s / observation.rtt_s) + self.alpha
         self.window = max(min(self.keep * window + self.gamma * target, 2.0 * window), 2.0)
 
-    def on_loss(self, seen: Observation) -> None:
+    def on_loss(self, observation: Observation) -> None:
         """Halve."""
         self.window = max(self.window * 0.5, 2.0)
 
-    def on_timeout(self, seen: Observation) -> None:
+    def on_timeout(self, observation: Observation) -> None:
         """Start over."""
         self.window = 2.0
 
-    def output(self, seen: Observation) -> tuple[float, float]:
+    def output(self, observation: Observation) -> tuple[float, float]:
         """Spread the window over the round trip."""
-        return self.window, seen.rtt_s / self.window
+        return self.window, observation.rtt_s / self.window

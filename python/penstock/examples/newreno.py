@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import penstock
-from penstock import Observation, SenderPlace
+from penstock import Observation, SenderContext
 from penstock.math import max
 
 
@@ -29,16 +29,16 @@ class NewReno(penstock.Controller):
         "packets", words="Slow-start threshold", what="Below it, the window doubles each round trip."
     )
 
-    def start(self, place: SenderPlace) -> None:
+    def start(self, context: SenderContext) -> None:
         """Begin in slow start."""
-        self.window = place.initial_window
-        self.ssthresh = place.initial_ssthresh
+        self.window = context.initial_window
+        self.ssthresh = context.initial_ssthresh
 
     def requirements(self) -> penstock.Requirements:
         """Return what an echo is."""
         return penstock.Requirements(marks="loss" if self.ecn else "ignored")
 
-    def on_ack(self, seen: Observation, packets: int, marked: int) -> None:
+    def on_ack(self, observation: Observation, packets: int, marked: int) -> None:
         """Grow."""
         counted = packets if self.grow_on_echo else packets - marked
         if counted > self.per_ack:
@@ -50,11 +50,11 @@ class NewReno(penstock.Controller):
         else:
             self.window += counted / self.window  # (3)
 
-    def on_loss(self, seen: Observation) -> None:
+    def on_loss(self, observation: Observation) -> None:
         """Halve."""
         self.window = self.ssthresh = max(self.window * 0.5, 2.0)  # (4)
 
-    def on_timeout(self, seen: Observation) -> None:
+    def on_timeout(self, observation: Observation) -> None:
         """Start over."""
         self.ssthresh = max(self.window * 0.5, 2.0)  # (4)
         self.window = 1.0

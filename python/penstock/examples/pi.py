@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import penstock
-from penstock import QueueObservation, QueuePlace
+from penstock import AqmContext, AqmObservation
 from penstock.math import clamp, min
 
 
 @penstock.register
-class Pi(penstock.Queue):
+class Pi(penstock.Aqm):
     """PI in Python: a marking probability that drives the queue to its reference."""
 
     name = "pi-python"
@@ -24,30 +24,30 @@ class Pi(penstock.Queue):
     probability = penstock.state("1", words="Marking probability", what="Marking probability of a packet of mean size.")
     queue_before = penstock.state("packets", words="Queue at the last update", what="Queue at the last update.")
 
-    def start(self, place: QueuePlace) -> None:
+    def start(self, context: AqmContext) -> None:
         """Begin with an empty queue."""
-        self.mean_packet = self.size = place.packet_bytes
+        self.mean_packet = self.size = context.packet_bytes
         self.probability = self.queue_before = 0.0
 
-    def requirements(self) -> penstock.QueueRequirements:
-        """Ask for the updates."""
-        return penstock.QueueRequirements(
+    def requirements(self) -> penstock.AqmRequirements:
+        """Require the updates."""
+        return penstock.AqmRequirements(
             decides="arrival", tick_s=1.0 / self.frequency, marks=self.ecn, bytes=self.bytes
         )
 
-    def on_arrival(self, seen: QueueObservation, bytes: int, idle: int) -> None:
+    def on_arrival(self, observation: AqmObservation, bytes: int, idle: int) -> None:
         """Keep the size, which counts where the queue is in bytes."""
         if self.bytes:
             self.size = bytes
 
-    def on_tick(self, seen: QueueObservation) -> None:
+    def on_tick(self, observation: AqmObservation) -> None:
         """Take the step of the trapezoidal rule."""
-        queue = seen.queue
+        queue = observation.queue
         change = self.a * (queue - self.qref) - self.b * (self.queue_before - self.qref)
         self.probability = clamp(self.probability + change, 0.0, 1.0)
         self.queue_before = queue
 
-    def output(self, seen: QueueObservation) -> float:
+    def output(self, observation: AqmObservation) -> float:
         """Mark in proportion to the size of the packet."""
         if self.size == self.mean_packet:
             return self.probability

@@ -84,23 +84,23 @@ class CongestionControl(gymnasium.Env[Floats, Floats]):
         """
         super().reset(seed=seed)
         begun, changes = self._setup.episode(self.np_random, options)
-        seen, measured, _ = self._setup.simulations.reset([(0, begun, changes)])
-        return np.frombuffer(seen, "<f4"), Measurement._make(_NUMBERS.unpack(measured))._asdict()
+        raw, measured, _ = self._setup.simulations.reset([(0, begun, changes)])
+        return np.frombuffer(raw, "<f4"), Measurement._make(_NUMBERS.unpack(measured))._asdict()
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Take an action for a round, or for the time of a step.
 
         Args:
-            action: One number from -1 to 1, of shape [1]. What is beyond counts as the end of the range.
+            action: One number from -1 to 1, of shape [1]. A number beyond counts as the end of the range.
 
         Raises:
             RuntimeError: No episode runs.
             ValueError: The action is not one finite number.
         """
-        seen, measured, ended = self._setup.simulations.step(action_of(action, 1), [], False)
+        raw, measured, ended = self._setup.simulations.step(action_of(action, 1), [], False)
         m = Measurement._make(_NUMBERS.unpack(measured))
         over = ended[0]
-        return np.frombuffer(seen, "<f4"), float(self._reward(m)), over == 2, over == 1, m._asdict()
+        return np.frombuffer(raw, "<f4"), float(self._reward(m)), over == 2, over == 1, m._asdict()
 
     def summary(self) -> Summary:
         """Run the episode to its end, as it is, and return its summary. Call ``reset`` afterwards."""
@@ -118,7 +118,7 @@ def action_of(action: Any, rows: int) -> list[float]:
                 f"an action is of shape {array.shape} and {array.dtype}: give {rows} of shape [1], float32"
             )
         numbers = array.ravel().tolist()
-    # What is no number differs from itself.
+    # NaN differs from itself.
     if any(number != number for number in numbers):
         raise ValueError("an action is not a number: write -1 to 1")
     return [-1.0 if number < -1.0 else 1.0 if number > 1.0 else float(number) for number in numbers]

@@ -1,4 +1,4 @@
-"""What an agent observes, what a step came to, and rewards."""
+"""Observations of an agent, measurements of a step, and rewards."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Quantity(NamedTuple):
     unit: str
     """Its unit, ``1`` for a plain number."""
     least: float
-    """The least value. What is less is observed as this."""
+    """The least value. A smaller value is observed as this."""
     most: float
-    """The largest value. What is more is observed as this."""
+    """The largest value. A larger value is observed as this."""
     what: str
-    """What it is."""
+    """Its meaning."""
 
 
 OBSERVATION = (
@@ -35,10 +35,10 @@ OBSERVATION = (
     Quantity("window", "log2 packets", 0, 20, "binary logarithm of the window"),
     Quantity("rate", "1", 0, 1, "packets acknowledged per second, over the most so far"),
 )
-"""What the sender knows at the end of a step, in order. Nothing else is observed.
+"""The observation of the sender at the end of a step, in order. Nothing else is observed.
 
 Before the first sample of the round-trip time, ``rtt`` is 1 and ``rtt_gradient`` is 0. Acknowledgements in loss
-recovery do not count, as no law hears of them.
+recovery do not count, as no law is called for them.
 """
 
 ACTION = Quantity("factor", "log2", -1, 1, "window or rate is multiplied by two to the power of this")
@@ -46,7 +46,7 @@ ACTION = Quantity("factor", "log2", -1, 1, "window or rate is multiplied by two 
 
 
 class Measurement(NamedTuple):
-    """What a step came to. The simulator measures it; a sender does not know all of it.
+    """The measurements of a step. The simulator measures it; a sender does not know all of it.
 
     Each field is a float, or an array with an element a flow in a vector environment.
     """

@@ -41,45 +41,45 @@ def controller(
         window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
         not_linear = "it is a learned policy"
 
-        def start(self, place: penstock.SenderPlace) -> None:
-            self.window = place.initial_window
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = context.initial_window
             self.began_s = self.heard_rtt_s = self.best_rate = 0.0
             first = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, max(log(self.window) / _LN_2, 0.0), 0.0]
-            self.seen = np.tile(np.array(first, np.float32), history)
+            self.observation = np.tile(np.array(first, np.float32), history)
             self.act()
 
         def requirements(self) -> penstock.Requirements:
             return penstock.Requirements(now=True, marks="counted" if ecn else "ignored")
 
         def act(self) -> None:
-            action = float(np.asarray(policy(self.seen)).ravel()[0])
+            action = float(np.asarray(policy(self.observation)).ravel()[0])
             action = min(max(action, ACTION.least), ACTION.most)
             self.window = min(max(self.window * exp(action * _LN_2), 1.0), 2.0**20)
             self.acknowledged = self.marked = self.cuts = self.timeouts = 0
             self.rtt_sum_s, self.rtts = 0.0, 0
 
-        def on_ack(self, seen: penstock.Observation, packets: int, marked: int) -> None:
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
             self.acknowledged += packets
             self.marked += marked
-            rtt_s = seen.rtt_s
+            rtt_s = observation.rtt_s
             if rtt_s > 0:
                 self.rtt_sum_s += rtt_s
                 self.rtts += 1
 
-        def on_loss(self, seen: penstock.Observation) -> None:
+        def on_loss(self, observation: penstock.Observation) -> None:
             self.cuts += 1
 
-        def on_timeout(self, seen: penstock.Observation) -> None:
+        def on_timeout(self, observation: penstock.Observation) -> None:
             self.timeouts += 1
-            self.observe(seen)
+            self.observe(observation)
             self.act()
 
-        def on_round(self, seen: penstock.Observation) -> None:
-            self.observe(seen)
+        def on_round(self, observation: penstock.Observation) -> None:
+            self.observe(observation)
             self.act()
 
-        def observe(self, seen: penstock.Observation) -> None:
-            now_s, base_rtt_s, before_s = seen.now_s, seen.base_rtt_s, self.heard_rtt_s
+        def observe(self, observation: penstock.Observation) -> None:
+            now_s, base_rtt_s, before_s = observation.now_s, observation.base_rtt_s, self.heard_rtt_s
             span_s, self.began_s = now_s - self.began_s, now_s
             rtt_s = self.rtt_sum_s / self.rtts if self.rtts else before_s
             rate = self.acknowledged / span_s if span_s > 0 else 0.0
@@ -94,7 +94,9 @@ def controller(
                 log(self.window) / _LN_2,
                 rate / self.best_rate if self.best_rate > 0 else 0.0,
             ]
-            self.seen = np.append(self.seen[len(values) :], np.clip(values, _LEAST, _MOST).astype(np.float32))
+            self.observation = np.append(
+                self.observation[len(values) :], np.clip(values, _LEAST, _MOST).astype(np.float32)
+            )
 
     Policy.name, Policy.source, Policy.__doc__ = name, paper, f"Window of {title}."
     Policy.__name__ = Policy.__qualname__ = name

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 Value = str | int | float | bool
-"""What a key of a scenario may be."""
+"""A value of a key of a scenario."""
 
 Distribution = Callable[[np.random.Generator], Any]
 """A function that draws a value: one of the classes here, or any other."""

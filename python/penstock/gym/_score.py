@@ -1,4 +1,4 @@
-"""What a law or a policy comes to by a reward."""
+"""The scores of laws and policies by a reward."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Policy = Callable[[Floats], Any]
 
 
 class Score(NamedTuple):
-    """What flows came to, an element a flow: those of the first episode, then those of the second."""
+    """The scores of flows, an element a flow: those of the first episode, then those of the second."""
 
     reward: npt.NDArray[np.float64]
     """Mean reward over time: each step counts by its duration [flows]."""
@@ -44,12 +44,12 @@ def score(
     seed: int = 0,
     jobs: int | None = None,
 ) -> Score:
-    """Run episodes and return what each flow came to, by the same reward as in an environment.
+    """Run episodes and return the score of each flow, by the same reward as in an environment.
 
     With the same seed, every policy and every law meets the same episodes.
 
     Args:
-        policy: What steers the flows. None leaves them to the laws of the scenario.
+        policy: The policy that steers the flows. None leaves them to the laws of the scenario.
         scenario: As of ``CongestionControl``, and so are the arguments after it.
         flows: The groups that are measured, and steered if there is a policy. None is all.
         reward: As of ``CongestionControlVector``.
@@ -70,14 +70,14 @@ def score(
     draws = [np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed + k))) for k in range(episodes)]
     simulations, agents = setup.simulations, setup.simulations.agents
     rows = episodes * agents
-    seen, _, _ = simulations.reset([(k, *setup.episode(rng)) for k, rng in enumerate(draws)])
+    raw, _, _ = simulations.reset([(k, *setup.episode(rng)) for k, rng in enumerate(draws)])
     running = np.ones(rows, bool)
     sums, time = np.zeros((3, rows)), np.zeros(rows)
     none = [0.0] * rows
     while running.any():
-        observations = np.frombuffer(seen, "<f4").reshape(rows, -1)
+        observations = np.frombuffer(raw, "<f4").reshape(rows, -1)
         numbers = none if policy is None else action_of(policy(observations), rows)
-        seen, measured, ended = simulations.step(numbers, [], True)
+        raw, measured, ended = simulations.step(numbers, [], True)
         m = measurement_of(np.frombuffer(measured, "<f8").reshape(rows, -1))
         spans = np.where(running, m.duration_s, 0.0)
         for at, values in enumerate((setup.reward(m), m.goodput_bit_per_s, m.rtt_mean_s)):

@@ -1,4 +1,4 @@
-"""What single and vector environments have in common: arguments, spaces, episodes."""
+"""The common part of single and vector environments: arguments, spaces, episodes."""
 
 from __future__ import annotations
 

@@ -104,9 +104,9 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         which = np.ones(self._count, bool) if mask is None else self._simulations(mask)
         if fresh and not which.all():
             raise ValueError("reset_mask leaves simulations out that never began: reset all first")
-        seen, measured, _ = self._setup.simulations.reset(self._episodes(which, options))
+        raw, measured, _ = self._setup.simulations.reset(self._episodes(which, options))
         self._ended = np.where(which, False, self._ended)
-        return self._seen(seen), self._info(self._measured(measured))
+        return self._observation(raw), self._info(self._measured(measured))
 
     def step(self, actions: Floats, hold: bool = False) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
         """Take an action for each row.
@@ -121,7 +121,7 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         """
         numbers = action_of(actions, self.num_envs)
         begin = self._episodes(self._ended) if self._mode is AutoresetMode.NEXT_STEP and self._ended.any() else []
-        seen, measured, ended = self._setup.simulations.step(numbers, begin, hold)
+        raw, measured, ended = self._setup.simulations.step(numbers, begin, hold)
         m = self._measured(measured)
         over = np.frombuffer(ended, np.uint8)
         rewards = np.asarray(self._setup.reward(m), np.float64)
@@ -131,15 +131,15 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
             # The first observation of an episode has no reward.
             rewards = np.where(np.repeat(self._ended, self._agents), 0.0, rewards)
         self._ended = over[:: self._agents] > 0
-        observation, info = self._seen(seen), self._info(m)
+        observation, info = self._observation(raw), self._info(m)
         if self._mode is AutoresetMode.SAME_STEP and self._ended.any():
             rows = over > 0
             last = np.full(self.num_envs, None, object)
             for at in np.flatnonzero(rows):
                 last[at] = observation[at]
             info |= {"final_obs": last, "_final_obs": rows, "final_info": dict(info), "_final_info": rows}
-            seen, measured, _ = self._setup.simulations.reset(self._episodes(self._ended))
-            observation = self._seen(seen)
+            raw, measured, _ = self._setup.simulations.reset(self._episodes(self._ended))
+            observation = self._observation(raw)
             info |= self._info(self._measured(measured))
             self._ended = np.zeros(self._count, bool)
         return observation, rewards, over == 2, over == 1, info
@@ -159,8 +159,8 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         chosen = map(int, np.flatnonzero(which))
         return [(k, *self._setup.episode(self._draws[k], options)) for k in chosen]
 
-    def _seen(self, seen: bytearray) -> Floats:
-        return np.frombuffer(seen, "<f4").reshape(self.num_envs, -1)
+    def _observation(self, raw: bytearray) -> Floats:
+        return np.frombuffer(raw, "<f4").reshape(self.num_envs, -1)
 
     def _measured(self, measured: bytearray) -> Measurement:
         return measurement_of(np.frombuffer(measured, "<f8").reshape(self.num_envs, -1))

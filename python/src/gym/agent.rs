@@ -80,7 +80,7 @@ pub(super) struct Agent {
     /// What it paces at [packets/s].
     rate: f64,
     /// Steps that are observed, the latest last.
-    pub(super) seen: Vec<f32>,
+    pub(super) observation: Vec<f32>,
 }
 
 impl Agent {
@@ -96,7 +96,7 @@ impl Agent {
             heard_rtt_s: 0.0,
             best_rate: 0.0,
             rate: path.initial_window / path.base_rtt_s,
-            seen: first.repeat(history),
+            observation: first.repeat(history),
         }
     }
 
@@ -143,9 +143,9 @@ impl Agent {
             share(rate, self.best_rate),
         ];
         self.heard_rtt_s = rtt_s;
-        self.seen.rotate_left(OBSERVED);
-        let last = self.seen.len() - OBSERVED;
-        for ((place, value), (least, most)) in self.seen[last..].iter_mut().zip(values).zip(RANGES) {
+        self.observation.rotate_left(OBSERVED);
+        let last = self.observation.len() - OBSERVED;
+        for ((place, value), (least, most)) in self.observation[last..].iter_mut().zip(values).zip(RANGES) {
             *place = value.clamp(least, most) as f32;
         }
     }

@@ -21,7 +21,7 @@ const WAITS: Parameter = Parameter::switch(
 pub(super) static ENTRY: Entry<Controller> = Entry {
     name: "external",
     title: "A window and a gap that are set from outside",
-    source: "no paper: whoever steers it decides",
+    source: "no paper: the agent decides",
     colour: "#5b5b8c",
     parameters: &[ECN, WAITS],
     observables: Observables::NONE,

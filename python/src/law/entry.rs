@@ -37,8 +37,8 @@ fn text(of: &Bound<'_, PyAny>, name: &str) -> PyResult<&'static str> {
 /// A method of the class cannot be looked up, or a declaration is of another class than it should be.
 pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, PyAny>) -> PyResult<Entry<R>> {
     let py = class.py();
-    let base = py.import("penstock._law")?.getattr(if R::NOUN == "AQM" { "Queue" } else { "Controller" })?;
-    // What the base class has does nothing.
+    let base = py.import("penstock._law")?.getattr(if R::NOUN == "AQM" { "Aqm" } else { "Controller" })?;
+    // Methods of the base class do nothing.
     let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
         let Some(method) = class.getattr_opt(name)? else { return Ok(None) };
         let inherited = base.getattr_opt(name)?.is_some_and(|of_base| method.is(&of_base));
@@ -53,12 +53,12 @@ pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, 
         words.push((text(&number, "words")?, text(&number, "what")?));
     }
     let declared = |name: &&str| names.iter().any(|(known, _)| known == name);
-    let says = R::SAYS.map(|name| Some(name).filter(declared).map(|name| PyString::intern(py, name).unbind()));
+    let outputs = R::OUTPUTS.map(|name| Some(name).filter(declared).map(|name| PyString::intern(py, name).unbind()));
     let output = method("output")?;
-    if output.is_none() && says[0].is_none() {
-        let name = R::SAYS[0];
+    if output.is_none() && outputs[0].is_none() {
+        let name = R::OUTPUTS[0];
         let message = format!(
-            "law `{}` says nothing: declare `{name} = penstock.state(...)`, or define output(self, seen)",
+            "law `{}` has no output: declare `{name} = penstock.state(...)`, or define output(self, observation)",
             text(about, "name")?
         );
         return Err(PyValueError::new_err(message));
@@ -71,7 +71,7 @@ pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, 
         methods: R::METHODS.iter().map(|name| method(name)).collect::<PyResult<_>>()?,
         output,
         mean_output: method("mean_output")?,
-        says,
+        outputs,
         names,
         state: names.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
         parameters: kinds.collect(),

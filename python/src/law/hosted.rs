@@ -21,8 +21,8 @@ pub(crate) struct Declared {
     /// `output` and `mean_output`, where the class has them.
     pub(crate) output: Option<Py<PyAny>>,
     pub(crate) mean_output: Option<Py<PyAny>>,
-    /// The attributes that say what it says, where it has no `output`: none of what it never says.
-    pub(crate) says: [Option<Py<PyString>>; 2],
+    /// The attributes of its output, where it has no method `output`: none of a number that it never returns.
+    pub(crate) outputs: [Option<Py<PyString>>; 2],
     /// The numbers of its state.
     pub(crate) names: &'static [(&'static str, &'static str)],
     pub(crate) state: Vec<Py<PyString>>,
@@ -43,12 +43,12 @@ pub(crate) enum Kind {
 
 impl Declared {
     /// An object of the class with its parameters, started.
-    fn instance(&self, py: Python<'_>, values: &[Py<PyAny>], place: &Py<PyAny>) -> PyResult<Py<PyAny>> {
+    fn instance(&self, py: Python<'_>, values: &[Py<PyAny>], context: &Py<PyAny>) -> PyResult<Py<PyAny>> {
         let law = self.class.bind(py).call0()?;
         for ((name, _), value) in self.parameters.iter().zip(values) {
             law.setattr(name, value)?;
         }
-        law.call_method1(pyo3::intern!(py, "start"), (place,))?;
+        law.call_method1(pyo3::intern!(py, "start"), (context,))?;
         for name in &self.state {
             if !law.hasattr(name)? {
                 let message = format!("start does not set {name}, which the law declares as its state");
@@ -76,39 +76,39 @@ impl Declared {
 pub(crate) struct Hosted<N: Arithmetic, R: PythonRole> {
     of: &'static Declared,
     values: Vec<Py<PyAny>>,
-    place: Py<PyAny>,
-    seen: Py<R::Seen>,
+    context: Py<PyAny>,
+    observation: Py<R::Observed>,
     requirements: R::Requirements,
     laws: Vec<Py<PyAny>>,
     kept: BTreeMap<usize, Py<PyAny>>,
-    /// What each says, where nothing has changed it since.
-    said: Vec<Option<[N; 2]>>,
-    /// It raised: from now on it says what is no number.
+    /// The output of each, where nothing has changed it since.
+    outputs: Vec<Option<[N; 2]>>,
+    /// It raised: from now on its outputs are no numbers.
     failed: bool,
 }
 
 impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
-    /// Compiles the law: starts it once, and asks for its requirements.
+    /// Compiles the law: starts it once, and takes its requirements.
     ///
     /// # Errors
-    /// `start` raised a `ValueError`: what it says. Any other exception goes to [`raised::put`].
+    /// `start` raised a `ValueError`: its message. Any other exception goes to [`raised::put`].
     pub(crate) fn build(of: &'static Declared, values: &Values, context: &R::Context) -> Result<Self, String> {
         let start = |py: Python<'_>| -> PyResult<Self> {
             let dual = N::of(0.0).given(py)?.cast::<pyo3::types::PyFloat>().is_err();
             let values = of.values(py, values)?;
-            let place = py.import("penstock._law")?.getattr(R::PLACE)?;
-            let place = place.call((), Some(&R::place(py, context)?))?.unbind();
-            let first = of.instance(py, &values, &place)?;
+            let class = py.import("penstock._law")?.getattr(R::CONTEXT)?;
+            let context = class.call((), Some(&R::context(py, context)?))?.unbind();
+            let first = of.instance(py, &values, &context)?;
             let requirements = R::requirements(&first.bind(py).call_method0(pyo3::intern!(py, "requirements"))?)?;
             Ok(Self {
                 of,
                 values,
-                place,
-                seen: R::seen(py, dual)?,
+                context,
+                observation: R::observation(py, dual)?,
                 requirements,
                 laws: Vec::new(),
                 kept: BTreeMap::new(),
-                said: Vec::new(),
+                outputs: Vec::new(),
                 failed: false,
             })
         };
@@ -141,50 +141,50 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         N::taken(what).ok_or_else(|| wrong(self.of.name, what, name))
     }
 
-    /// What an instance says.
-    fn says(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
+    /// The output of an instance, as numbers.
+    fn numbers(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
         let law = self.laws[at].bind(py);
         let zero = N::of(0.0);
         let Some(output) = output else {
-            let mut said = [zero; 2];
-            for ((said, name), words) in said.iter_mut().zip(&self.of.says).zip(R::SAYS) {
+            let mut returned = [zero; 2];
+            for ((returned, name), words) in returned.iter_mut().zip(&self.of.outputs).zip(R::OUTPUTS) {
                 if let Some(name) = name {
-                    *said = self.number(&law.getattr(name)?, words)?;
+                    *returned = self.number(&law.getattr(name)?, words)?;
                 }
             }
-            return Ok(said);
+            return Ok(returned);
         };
-        let said = output.bind(py).call1((law, &self.seen))?;
-        if let Some(number) = N::taken(&said) {
+        let returned = output.bind(py).call1((law, &self.observation))?;
+        if let Some(number) = N::taken(&returned) {
             return Ok([number, zero]);
         }
-        let pair = said.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
-        let pair = pair.ok_or_else(|| wrong(self.of.name, &said, "what output returns"))?;
-        let [first, second] = R::SAYS;
+        let pair = returned.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
+        let pair = pair.ok_or_else(|| wrong(self.of.name, &returned, "what output returns"))?;
+        let [first, second] = R::OUTPUTS;
         Ok([self.number(&pair.get_item(0)?, first)?, self.number(&pair.get_item(1)?, second)?])
     }
 
-    /// What no host can act on.
+    /// An output that no host can act on.
     fn nothing() -> R::Output<N> {
         R::output(N::of(f64::NAN), N::of(f64::NAN))
     }
 
-    /// What an instance says now, on average or not.
-    fn say(&self, at: usize, observation: &R::Observation<N>, mean: bool) -> R::Output<N> {
+    /// The output of an instance now, on average or not.
+    fn output_of(&self, at: usize, observation: &R::Observation<N>, mean: bool) -> R::Output<N> {
         if self.failed {
             return Self::nothing();
         }
         let output =
             if mean { self.of.mean_output.as_ref().or(self.of.output.as_ref()) } else { self.of.output.as_ref() };
-        if let (None, Some([first, second])) = (output, self.said[at]) {
+        if let (None, Some([first, second])) = (output, self.outputs[at]) {
             return R::output(first, second);
         }
-        let say = |py: Python<'_>| {
-            R::fill(&self.seen, observation);
-            self.says(py, at, output)
+        let call = |py: Python<'_>| {
+            R::fill(&self.observation, observation);
+            self.numbers(py, at, output)
         };
-        let said = raised::in_law(|| Python::attach(say));
-        match said {
+        let returned = raised::in_law(|| Python::attach(call));
+        match returned {
             Ok([first, second]) => R::output(first, second),
             Err(error) => {
                 raised::put(error);
@@ -208,16 +208,16 @@ fn none() -> Py<PyAny> {
 
 impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
     fn add(&mut self) -> usize {
-        let law = self.with(|this, py| this.of.instance(py, &this.values, &this.place));
+        let law = self.with(|this, py| this.of.instance(py, &this.values, &this.context));
         self.laws.push(law.unwrap_or_else(none));
-        self.said.push(None);
+        self.outputs.push(None);
         self.laws.len() - 1
     }
 
     fn restart(&mut self, at: usize) {
-        self.said[at] = None;
+        self.outputs[at] = None;
         self.with(|this, py| {
-            this.laws[at] = this.of.instance(py, &this.values, &this.place)?;
+            this.laws[at] = this.of.instance(py, &this.values, &this.context)?;
             this.kept.remove(&at);
             Ok(())
         });
@@ -233,7 +233,7 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
 
     fn bring_back(&mut self, at: usize) {
         if let Some(law) = self.kept.remove(&at) {
-            self.said[at] = None;
+            self.outputs[at] = None;
             self.with(|this, _| {
                 this.laws[at] = law;
                 Ok(())
@@ -244,34 +244,34 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
     fn copy(&mut self, at: usize) -> usize {
         let law = self.with(|this, py| Ok(py.import("copy")?.call_method1("deepcopy", (&this.laws[at],))?.unbind()));
         self.laws.push(law.unwrap_or_else(none));
-        self.said.push(self.said[at]);
+        self.outputs.push(self.outputs[at]);
         self.laws.len() - 1
     }
 
     fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N> {
         let of = self.of;
         let method = of.methods[R::method(event)].as_ref();
-        if let (None, None, Some([first, second])) = (method, &of.output, self.said[at]) {
+        if let (None, None, Some([first, second])) = (method, &of.output, self.outputs[at]) {
             return R::output(first, second);
         }
-        let said = self.with(|this, py| {
-            R::fill(&this.seen, observation);
+        let returned = self.with(|this, py| {
+            R::fill(&this.observation, observation);
             if let Some(method) = method {
-                let arguments = R::arguments(this.laws[at].bind(py), this.seen.bind(py), event)?;
+                let arguments = R::arguments(this.laws[at].bind(py), this.observation.bind(py), event)?;
                 method.bind(py).call1(arguments)?;
             }
-            this.says(py, at, of.output.as_ref())
+            this.numbers(py, at, of.output.as_ref())
         });
-        self.said[at] = said;
-        said.map_or_else(Self::nothing, |[first, second]| R::output(first, second))
+        self.outputs[at] = returned;
+        returned.map_or_else(Self::nothing, |[first, second]| R::output(first, second))
     }
 
     fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N> {
-        self.say(at, observation, false)
+        self.output_of(at, observation, false)
     }
 
     fn mean_output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N> {
-        self.say(at, observation, true)
+        self.output_of(at, observation, true)
     }
 
     fn names(&self) -> &'static [(&'static str, &'static str)] {
@@ -279,7 +279,7 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
     }
 
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N)) {
-        self.said[at] = None;
+        self.outputs[at] = None;
         let mut visited = 0;
         self.with(|this, py| {
             let law = this.laws[at].bind(py);

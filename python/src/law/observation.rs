@@ -1,4 +1,4 @@
-//! What the host of a law has measured, as the law sees it.
+//! The observation of a law: what its host has measured.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -68,19 +68,19 @@ macro_rules! observation {
 observation! {
     /// What a sender has measured of its path.
     SenderObservation as "Observation" of cc {
-        /// Average round-trip time, as `Requirements.average_rtt` asks, or the latest sample [s]. Zero before the first one.
+        /// Average round-trip time, as `Requirements.average_rtt` has it, or the latest sample [s]. Zero before the first one.
         rtt_s,
         /// The smallest round-trip time so far [s]. Zero before the first sample.
         base_rtt_s,
         /// The sum of prices along the path [s], where `Requirements.marks` is a `Price`.
         price_s,
-        /// Time since the start of the run [s], where `Requirements.now` asks.
+        /// Time since the start of the run [s], where `Requirements.now` is set.
         now_s,
-        /// Size of the bottleneck's buffer [packets], where `Requirements.pairs` asks. Zero until it is known.
+        /// Size of the bottleneck's buffer [packets], where `Requirements.pairs` is set. Zero until it is known.
         buffer,
         /// Packets in that buffer, in the same way [packets].
         level,
-        /// Packets in flight, in the same way, before any are sent in answer to what happens now [packets].
+        /// Packets in flight, in the same way, before any are sent in answer to this event [packets].
         in_flight,
         /// Packets in the buffer and those of the flow, `earlier_s` ago [packets].
         earlier,
@@ -91,7 +91,7 @@ observation! {
 
 observation! {
     /// What the host of a queue has measured.
-    QueueObservation as "QueueObservation" of aqm {
+    AqmObservation as "AqmObservation" of aqm {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes [packets].
         queue,
         /// Arrivals since the last tick, in units of the mean packet [packets].

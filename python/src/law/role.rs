@@ -1,4 +1,4 @@
-//! The two roles that a law of Python may have: what it is called with, and what it answers.
+//! The two roles that a law of Python may have: the arguments of its methods, and its output.
 
 use penstock_law::aqm::{self, Aqm, Decides};
 use penstock_law::cc::{self, Controller, Marks, RttAverage};
@@ -10,61 +10,61 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::observation::{QueueObservation, SenderObservation};
+use super::observation::{AqmObservation, SenderObservation};
 use crate::number::Arithmetic;
 
 /// A role that laws of Python may have.
 pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync> {
-    /// What the law is shown.
-    type Seen: PyTypeInfo + Send + Sync;
-    /// Its methods for what happens, in the order of [`PythonRole::method`].
+    /// Its class of observations.
+    type Observed: PyTypeInfo + Send + Sync;
+    /// Its methods for events, in the order of [`PythonRole::method`].
     const METHODS: &'static [&'static str];
-    /// The attributes of a law without a method `output`: what it says, and what it may say besides.
-    const SAYS: [&'static str; 2];
+    /// The attributes that are the output of a law without a method `output`: the number that it must have, and the one that it may have.
+    const OUTPUTS: [&'static str; 2];
 
-    /// What it is shown, of floats or of dual numbers.
-    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<Self::Seen>>;
-    /// Writes what was measured.
-    fn fill<N: Arithmetic>(seen: &Py<Self::Seen>, of: &Self::Observation<N>);
-    /// Where it runs, as the keyword arguments of its class in Python.
-    fn place<'py>(py: Python<'py>, context: &Self::Context) -> PyResult<Bound<'py, PyDict>>;
-    /// The class of the place.
-    const PLACE: &'static str;
-    /// Which method hears of an event.
+    /// An observation, of floats or of dual numbers.
+    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<Self::Observed>>;
+    /// Writes the measurements.
+    fn fill<N: Arithmetic>(observation: &Py<Self::Observed>, of: &Self::Observation<N>);
+    /// The context, as the keyword arguments of its class in Python.
+    fn context<'py>(py: Python<'py>, context: &Self::Context) -> PyResult<Bound<'py, PyDict>>;
+    /// The class of the context.
+    const CONTEXT: &'static str;
+    /// The method of an event.
     fn method(event: Self::Event) -> usize;
-    /// What the method is called with.
+    /// The arguments of the method.
     fn arguments<'py>(
         law: &Bound<'py, PyAny>,
-        seen: &Bound<'py, Self::Seen>,
+        observation: &Bound<'py, Self::Observed>,
         event: Self::Event,
     ) -> PyResult<Bound<'py, PyTuple>>;
     /// The output of two numbers.
     fn output<N: Arithmetic>(first: N, second: N) -> Self::Output<N>;
-    /// What the law asks of its host.
+    /// The requirements of the law.
     fn requirements(of: &Bound<'_, PyAny>) -> PyResult<Self::Requirements>;
 }
 
 impl PythonRole for Controller {
-    type Seen = SenderObservation;
+    type Observed = SenderObservation;
     const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_loss", "on_timeout"];
-    const SAYS: [&'static str; 2] = ["window", "gap_s"];
-    const PLACE: &'static str = "SenderPlace";
+    const OUTPUTS: [&'static str; 2] = ["window", "gap_s"];
+    const CONTEXT: &'static str = "SenderContext";
 
-    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<SenderObservation>> {
+    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<SenderObservation>> {
         Py::new(py, SenderObservation::new(dual))
     }
 
     #[inline]
-    fn fill<N: Arithmetic>(seen: &Py<SenderObservation>, of: &cc::Observation<N>) {
-        seen.get().fill(of);
+    fn fill<N: Arithmetic>(observation: &Py<SenderObservation>, of: &cc::Observation<N>) {
+        observation.get().fill(of);
     }
 
-    fn place<'py>(py: Python<'py>, context: &cc::Context) -> PyResult<Bound<'py, PyDict>> {
-        let place = PyDict::new(py);
-        place.set_item("packet_bytes", context.packet.0)?;
-        place.set_item("initial_window", context.initial_window)?;
-        place.set_item("initial_ssthresh", context.initial_ssthresh)?;
-        Ok(place)
+    fn context<'py>(py: Python<'py>, context: &cc::Context) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("packet_bytes", context.packet.0)?;
+        dict.set_item("initial_window", context.initial_window)?;
+        dict.set_item("initial_ssthresh", context.initial_ssthresh)?;
+        Ok(dict)
     }
 
     #[inline]
@@ -81,12 +81,12 @@ impl PythonRole for Controller {
     #[inline]
     fn arguments<'py>(
         law: &Bound<'py, PyAny>,
-        seen: &Bound<'py, SenderObservation>,
+        observation: &Bound<'py, SenderObservation>,
         event: cc::Event,
     ) -> PyResult<Bound<'py, PyTuple>> {
         match event {
-            cc::Event::Ack { packets, marked } => (law, seen, packets, marked).into_pyobject(law.py()),
-            _ => (law, seen).into_pyobject(law.py()),
+            cc::Event::Ack { packets, marked } => (law, observation, packets, marked).into_pyobject(law.py()),
+            _ => (law, observation).into_pyobject(law.py()),
         }
     }
 
@@ -118,27 +118,27 @@ impl PythonRole for Controller {
 }
 
 impl PythonRole for Aqm {
-    type Seen = QueueObservation;
+    type Observed = AqmObservation;
     const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick", "on_full"];
-    const SAYS: [&'static str; 2] = ["probability", "price_s"];
-    const PLACE: &'static str = "QueuePlace";
+    const OUTPUTS: [&'static str; 2] = ["probability", "price_s"];
+    const CONTEXT: &'static str = "AqmContext";
 
-    fn seen(py: Python<'_>, dual: bool) -> PyResult<Py<QueueObservation>> {
-        Py::new(py, QueueObservation::new(dual))
+    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<AqmObservation>> {
+        Py::new(py, AqmObservation::new(dual))
     }
 
     #[inline]
-    fn fill<N: Arithmetic>(seen: &Py<QueueObservation>, of: &aqm::Observation<N>) {
-        seen.get().fill(of);
+    fn fill<N: Arithmetic>(observation: &Py<AqmObservation>, of: &aqm::Observation<N>) {
+        observation.get().fill(of);
     }
 
-    fn place<'py>(py: Python<'py>, context: &aqm::Context) -> PyResult<Bound<'py, PyDict>> {
-        let place = PyDict::new(py);
-        place.set_item("rate_bit_per_s", context.rate.0)?;
-        place.set_item("delay_s", context.delay.seconds())?;
-        place.set_item("packet_bytes", context.packet.0)?;
-        place.set_item("packets_per_s", context.packets_per_s())?;
-        Ok(place)
+    fn context<'py>(py: Python<'py>, context: &aqm::Context) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("rate_bit_per_s", context.rate.0)?;
+        dict.set_item("delay_s", context.delay.seconds())?;
+        dict.set_item("packet_bytes", context.packet.0)?;
+        dict.set_item("packets_per_s", context.packets_per_s())?;
+        Ok(dict)
     }
 
     #[inline]
@@ -155,13 +155,13 @@ impl PythonRole for Aqm {
     #[inline]
     fn arguments<'py>(
         law: &Bound<'py, PyAny>,
-        seen: &Bound<'py, QueueObservation>,
+        observation: &Bound<'py, AqmObservation>,
         event: aqm::Event,
     ) -> PyResult<Bound<'py, PyTuple>> {
         match event {
-            aqm::Event::Arrival { bytes, idle } => (law, seen, bytes, idle).into_pyobject(law.py()),
-            aqm::Event::Departure { low_latency } => (law, seen, low_latency).into_pyobject(law.py()),
-            aqm::Event::Hit | aqm::Event::Full | aqm::Event::Tick => (law, seen).into_pyobject(law.py()),
+            aqm::Event::Arrival { bytes, idle } => (law, observation, bytes, idle).into_pyobject(law.py()),
+            aqm::Event::Departure { low_latency } => (law, observation, low_latency).into_pyobject(law.py()),
+            aqm::Event::Hit | aqm::Event::Full | aqm::Event::Tick => (law, observation).into_pyobject(law.py()),
         }
     }
 
@@ -170,7 +170,7 @@ impl PythonRole for Aqm {
     }
 
     fn requirements(of: &Bound<'_, PyAny>) -> PyResult<aqm::Requirements> {
-        of_class(of, "QueueRequirements")?;
+        of_class(of, "AqmRequirements")?;
         let decides: String = of.getattr("decides")?.extract()?;
         Ok(aqm::Requirements {
             tick_s: period(of)?,

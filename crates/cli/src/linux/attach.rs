@@ -99,14 +99,14 @@ pub(super) fn trace(pinned: &Pinned, name: &str, time: Option<&str>) -> Result<D
     let clock = Clock::start();
     terminal::say(
         "time_us,local_port,remote_port,delivered_packets,in_flight_packets,acked_packets,marked_packets,window_packets,\
-         rtt_s,base_rtt_s,seen",
+         rtt_s,base_rtt_s,price_or_capacity",
     )?;
     let closed = Cell::new(None);
     let gone = Cell::new(false);
     let each = |r: &Record| {
         let Record { time_us, local_port, remote_port, delivered, in_flight, acked, marked, .. } = r;
         let counts = format!("{time_us},{local_port},{remote_port},{delivered},{in_flight},{acked},{marked}");
-        let line = format!("{counts},{:.6},{:.9},{:.9},{:.9}", r.window, r.rtt_s, r.base_rtt_s, r.seen);
+        let line = format!("{counts},{:.6},{:.9},{:.9},{:.9}", r.window, r.rtt_s, r.base_rtt_s, r.price_or_capacity);
         if let (false, Err(failure)) = (gone.get(), terminal::say(line)) {
             closed.set(Some(failure));
             gone.set(true);

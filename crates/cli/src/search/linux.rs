@@ -29,7 +29,7 @@ pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) ->
     );
     let found = reports.iter().flat_map(|report| report.findings.iter().map(move |found| (report.kind, found)));
     for (kind, found) in found.take(MOST) {
-        let bench = Bench::new(std::sync::Arc::clone(registry::laws()), kind, subject.place);
+        let bench = Bench::new(std::sync::Arc::clone(registry::laws()), kind, subject.role);
         let laws = [law.clone()].into_iter().chain(bench.references(&found.finding.draft));
         for (who, law) in laws.enumerate() {
             let draft = bench.with(&found.finding.draft, &law);

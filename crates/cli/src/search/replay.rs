@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_evaluation::statistics::median;
-use penstock_evaluation::{Place, Subject};
+use penstock_evaluation::{Subject, SubjectRole};
 use penstock_papers::Cell;
 use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
@@ -212,8 +212,9 @@ impl Replayed {
 
     fn bench(&self) -> Option<Bench> {
         let kind = self.bounds.objective?;
-        let place = Subject::parse(&self.bounds.law, registry::laws()).map_or(Place::Sender, |subject| subject.place);
-        Some(Bench::new(Arc::clone(registry::laws()), kind, place))
+        let role =
+            Subject::parse(&self.bounds.law, registry::laws()).map_or(SubjectRole::Controller, |subject| subject.role);
+        Some(Bench::new(Arc::clone(registry::laws()), kind, role))
     }
 
     fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {

@@ -19,18 +19,18 @@ struct brisk {
 };
 
 static inline void brisk_event(const struct brisk_params *p, struct brisk *s,
-			       const struct observation *seen)
+			       const struct observation *observation)
 {
 	__s64 queued, step;
 
-	switch (seen->event) {
+	switch (observation->event) {
 	case EVENT_ACK:
-		if (seen->rtt_q32 <= 0)
+		if (observation->rtt_q32 <= 0)
 			break;
-		queued = fx_mul(s->window_q32,
-				fx_sub(FX_ONE, fx_div(seen->base_rtt_q32, seen->rtt_q32)));
+		queued = fx_mul(s->window_q32, fx_sub(FX_ONE, fx_div(observation->base_rtt_q32,
+								     observation->rtt_q32)));
 		step = fx_div(fx_mul(p->gain_q32, fx_sub(p->alpha_q32, queued)), s->window_q32);
-		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(seen->packets), step));
+		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(observation->packets), step));
 		break;
 	case EVENT_TICK:
 		s->ticks++;
@@ -61,10 +61,10 @@ SEC("syscall")
 int brisk_runs(void *nothing)
 {
 	const struct brisk_params *by = AS_LOADED(struct brisk_params, law);
-	struct observation seen = {};
+	struct observation observation = {};
 	struct brisk state = {};
 
-	brisk_event(by, &state, &seen);
+	brisk_event(by, &state, &observation);
 	return habits.paced && origin.text[0] && state.ticks;
 }
 #elif defined(HOST)
@@ -102,7 +102,7 @@ void BPF_PROG(brisk_control, struct sock *sk, __u32 ack, int flag, const struct 
 {
 	const struct brisk_params *by = AS_LOADED(struct brisk_params, law);
 	struct brisk state = {.window_q32 = by->alpha_q32};
-	struct observation seen = {.event = EVENT_TICK};
+	struct observation observation = {.event = EVENT_TICK};
 
 #ifdef MAPS
 	__u64 key = 0, *counted = bpf_map_lookup_elem(&counters, &key);
@@ -110,7 +110,7 @@ void BPF_PROG(brisk_control, struct sock *sk, __u32 ack, int flag, const struct 
 	if (!counted || !bpf_map_lookup_elem(&estimates, &key))
 		state.ticks++;
 #endif
-	brisk_event(by, &state, &seen);
+	brisk_event(by, &state, &observation);
 	host_allow(sk, state.window_q32, 0);
 	host_trace(sk, inet_csk_ca(sk), rs, state.window_q32, origin.text[0] ? 1 : 0, 0);
 }
@@ -144,7 +144,7 @@ struct tcp_congestion_ops brisk_ops = {
 #define LAW_STATE struct brisk
 #define LAW_OPEN(params, state, window) ((state)->window_q32 = (window), (state)->ticks = 0)
 #define LAW_EVENT brisk_event
-#define LAW_WINDOW(params, state, seen) ((state)->window_q32)
-#define LAW_GAP(params, state, seen) fx_div((seen)->rtt_q32, (state)->window_q32)
+#define LAW_WINDOW(params, state, observation) ((state)->window_q32)
+#define LAW_GAP(params, state, observation) fx_div((observation)->rtt_q32, (state)->window_q32)
 #include "cc/controller.h"
 #endif

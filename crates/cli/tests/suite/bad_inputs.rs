@@ -87,7 +87,7 @@ columns = [{ path = "links.bottleneck.utilization", label = "utilization" }]
 id = "c"
 item = "a"
 place = "Fig. 1"
-says = "the link is used"
+statement = "the link is used"
 measure = "links.bottleneck.utilization"
 test = { at_least = 0.1 }
 source = "the text"
@@ -233,7 +233,7 @@ fn rows() -> Vec<Row> {
         trace("a trace of noise", noise(1000), "it is not text"),
         // What no world does.
         row("a thousand links in a row", chain, &["run", "e.toml"], 3, "a route of 1000 links; 255 are the most"),
-        command(&["run", "e.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--set", "flows.ftp.sender.recovery=reno"], 3, "what became of each packet"),
+        command(&["run", "e.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--set", "flows.ftp.sender.recovery=reno"], 3, "the fate of each packet"),
         command(&["check", "e.toml", "--world", "fluid", "--set", "flows.ftp.sender={ burst = 4 }"], 3, "bursts"),
         // Papers.
         paper("a paper of nothing", "", "missing field"),

@@ -40,7 +40,7 @@ battery  = "sender"
 document = "RFC 9743"
 section  = "5.1.2"
 level    = "MUST consider"
-asks     = "Queues stay short."
+requirement = "Queues stay short."
 scenario = "flows"
 
 [[measure]]
@@ -68,7 +68,7 @@ battery  = "sender"
 document = "RFC 9743"
 section  = "7.10"
 level    = "MUST"
-asks     = "Several paths."
+requirement = "Several paths."
 not_applicable = "no law of Penstock sends over several paths"
 "#;
 
@@ -248,7 +248,7 @@ fn what_is_wrong_is_said_before_any_run() {
         (&["evaluate", "vgas"][..], "no law has the name `vgas`"),
         (&["evaluate", "vegas", "--only", "EV-99"], "no criterion for this law is `EV-99`"),
         (&["evaluate", "vegas", "--battery", "nowhere"], "cannot read nowhere"),
-        (&["evaluate", "vegas", "--against", "codel"], "different places"),
+        (&["evaluate", "vegas", "--against", "codel"], "different roles"),
         (&["evaluate", "vegas", "--against", "gate.json"], "cannot read gate.json"),
         (
             &["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"],

@@ -3,6 +3,7 @@
 //! `PENSTOCK_BLESS=1 cargo test -p penstock-cli --test suite house` writes the printed pages of `docs/` anew.
 
 mod circles;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -474,74 +475,4 @@ fn nothing_is_left_over() {
 fn a_leftover_is_noticed() {
     assert_eq!(leftovers(concat!("see /ro", "ot/main and \"/ho", "me/x\"; todo", "!()")).len(), 3);
     assert!(leftovers("src/home/here, $HOME/home, /homework").is_empty());
-}
-
-/// Words that the glossary has replaced, by what stands there now.
-const GONE: &[(&str, &str)] = &[
-    ("twin", "kernel implementation"),
-    ("twins", "kernel implementations"),
-    ("at rest", "at equilibrium"),
-    ("comes to rest", "settles"),
-    ("how manieth", "number"),
-    ("whoever", "the reader or the user"),
-    ("readings", "loop models"),
-    ("the reading of the loop", "the loop model"),
-];
-
-/// Gone words of a page or a file, with their lines from 1; blocks of code are left out.
-fn gone(text: &str) -> Vec<(usize, &'static str)> {
-    let (mut found, mut fenced) = (Vec::new(), false);
-    for (at, line) in text.lines().enumerate() {
-        if line.trim_start().starts_with("```") {
-            fenced = !fenced;
-        } else if !fenced {
-            let line = line.to_ascii_lowercase();
-            let apart = |c: Option<char>| !c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-            let stands = |word: &str| {
-                line.match_indices(word).any(|(at, _)| {
-                    apart(line[..at].chars().next_back()) && apart(line[at + word.len()..].chars().next())
-                })
-            };
-            found.extend(GONE.iter().filter(|(word, _)| stands(word)).map(|(word, _)| (at + 1, *word)));
-        }
-    }
-    found
-}
-
-#[test]
-fn gone_words_stay_gone() {
-    let mut texts: Vec<(String, String)> = Vec::new();
-    for path in files() {
-        let folder = path.split('/').next().unwrap_or_default();
-        let readme =
-            ["papers", "crates"].contains(&folder) && path.matches('/').count() == 2 && path.ends_with("/README.md");
-        let ends = |ending: &str| Path::new(&path).extension().is_some_and(|own| own == ending);
-        let page = folder == "docs" && ends("md");
-        let data = ends("toml") && (folder == "scenarios" || folder == "papers");
-        if readme || page || data || ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].contains(&path.as_str()) {
-            let text = read(&path);
-            texts.push((path, text));
-        }
-    }
-    assert!(texts.len() > 100, "{}", texts.len());
-    let help = "crates/cli/src/arguments.rs";
-    let comments: Vec<String> =
-        read(help).lines().map(|line| line.trim_start().strip_prefix("///").unwrap_or_default().to_owned()).collect();
-    texts.push((help.to_owned(), comments.join("\n")));
-    let mut wrong = String::new();
-    for (path, text) in texts {
-        for (line, word) in gone(&text) {
-            let now = GONE.iter().find(|(old, _)| *old == word).map_or("", |(_, now)| now);
-            let _ = writeln!(wrong, "{path}:{line}: `{word}`; docs/glossary.md has: {now}");
-        }
-    }
-    assert!(wrong.is_empty(), "\n{wrong}");
-}
-
-#[test]
-fn a_gone_word_is_noticed() {
-    assert_eq!(gone("The queue\n\nis At rest."), [(3, "at rest")]);
-    assert_eq!(gone("Twins, and a twin_s"), [(1, "twins")]);
-    assert_eq!(gone("three readings"), [(1, "readings")]);
-    assert!(gone("reading a file at restart\n```sh\nwhoever\n```\nbetween").is_empty());
 }

@@ -286,7 +286,7 @@ y = { path = "probability", label = "marked" }
 id = "T.rest.price/twice"
 item = "rest"
 place = "section 1"
-says = "twice the flows, twice the price"
+statement = "twice the flows, twice the price"
 measure = "links.bottleneck.price_s"
 cells = { at = "2 s" }
 test = { times = { of = { at = "1 s" }, at_least = 1.999, at_most = 2.001 } }
@@ -295,7 +295,7 @@ source = "K n / c0"
 id = "T.rest.stable/both"
 item = "rest"
 place = "section 1"
-says = "it is stable"
+statement = "it is stable"
 measure = "stable"
 test = { at_least = 1 }
 source = "stable"
@@ -303,7 +303,7 @@ source = "stable"
 id = "T.marks.nine/tenths"
 item = "marks"
 place = "section 2"
-says = "a price of one is nine of ten"
+statement = "a price of one is nine of ten"
 measure = "probability"
 cells = { price = "1 s" }
 test = { within = { value = 0.9, absolute = 1e-12 } }

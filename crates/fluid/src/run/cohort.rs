@@ -132,7 +132,9 @@ impl Cohort {
         let needs = law.requirements();
         if let Some(what) = needs.of_packets() {
             let law = entry.name;
-            return Err(format!("the group `{name}` has `{law}`, which asks for {what}; fluid does not support that"));
+            return Err(format!(
+                "the group `{name}` has `{law}`, which requires {what}; the fluid world does not have that"
+            ));
         }
         if needs.now {
             return Err(format!(

@@ -16,7 +16,7 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// Where.
     pub place: Place<'a>,
-    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for a law of a queue or an edge; what is not given is the default.
+    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for an AQM or a conditioner; what is not given is the default.
     pub settings: &'a [String],
 }
 

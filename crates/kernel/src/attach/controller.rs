@@ -39,7 +39,7 @@ use origin::{Origin, PREFIX};
 use stack::Attachments;
 pub use trace::{Record, trace};
 pub use trail::Replayed;
-use words::Told;
+use words::ProgramParameters;
 
 /// A law that is there for this kernel.
 #[derive(Clone, Copy)]
@@ -51,17 +51,17 @@ struct Program {
     words: By,
 }
 
-/// Who says what a program is told.
+/// Who compiles the parameters of a program.
 #[derive(Clone, Copy)]
 enum By {
     /// This crate.
-    Us(fn(&Chosen<Controller>) -> Result<Told, Error>),
+    Us(fn(&Chosen<Controller>) -> Result<ProgramParameters, Error>),
     /// The entry that brings the program.
     Entry(&'static KernelProgram<Controller>),
 }
 
 impl Program {
-    fn words(&self, chosen: &Chosen<Controller>) -> Result<Told, Error> {
+    fn words(&self, chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
         match self.words {
             By::Us(words) => words(chosen),
             By::Entry(program) => own::words(chosen, program),
@@ -230,9 +230,9 @@ pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error
     let program = program(law)?;
     let habits = Habits { paced: false, traced: false };
     trail::follow(law, |chosen| {
-        let told = match program.words(chosen) {
+        let parameters = match program.words(chosen) {
             Err(Error::Input(why)) => return Ok(trail::Program::Refused(why)),
-            told => told?,
+            parameters => parameters?,
         };
         // Nothing is registered, so that the name is any.
         match load_for(Use::Trail, &program, chosen, habits, "replay", "") {
@@ -240,7 +240,9 @@ pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error
                 Ok(trail::Program::Loaded(object))
             }
             Ok(_) => Ok(trail::Program::WithoutTrail),
-            Err(Error::Input(why)) if told.asks.is_some_and(|asks| asks.is_err()) => Ok(trail::Program::Refused(why)),
+            Err(Error::Input(why)) if parameters.requirements.is_some_and(|words| words.is_err()) => {
+                Ok(trail::Program::Refused(why))
+            }
             Err(error) => Err(error),
         }
     })
@@ -257,8 +259,8 @@ pub fn own_name(law: &str, number: usize) -> String {
 ///
 /// # Errors
 /// A law, or parameters, that this kernel cannot have.
-pub fn needs_ecn(chosen: &Chosen<Controller>) -> Result<bool, Error> {
-    Ok(program(chosen.law)?.words(chosen)?.needs_ecn)
+pub fn requires_ecn(chosen: &Chosen<Controller>) -> Result<bool, Error> {
+    Ok(program(chosen.law)?.words(chosen)?.requires_ecn)
 }
 
 fn program(law: &Entry<Controller>) -> Result<Program, Error> {
@@ -296,7 +298,7 @@ fn load_for(
     name: &str,
     origin: &str,
 ) -> Result<Object, Error> {
-    let told = program.words(chosen)?;
+    let parameters = program.words(chosen)?;
     if let Some(missing) = missing().into_iter().next() {
         return Err(missing.into());
     }
@@ -308,7 +310,7 @@ fn load_for(
             map.set_max_entries(trail::STEPS as u32)
                 .map_err(|_| own::unfit(program.law, "its map `trail` is not an array"))?;
         }
-        tell(open, program.law, &told, habits, origin)?;
+        write(open, program.law, &parameters, habits, origin)?;
         let mut map = struct_ops(open, program.law)?;
         if map.map_flags() & LINKED == 0 {
             return Err(own::unfit(
@@ -316,7 +318,7 @@ fn load_for(
                 "its struct_ops are in `.struct_ops`: write SEC(\".struct_ops.link\")",
             ));
         }
-        if rename(&mut map, program.law, name, told.needs_ecn) {
+        if rename(&mut map, program.law, name, parameters.requires_ecn) {
             return Ok(());
         }
         let why =
@@ -325,8 +327,14 @@ fn load_for(
     })
 }
 
-/// Writes what a program is told before it is loaded.
-fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &str) -> Result<(), Error> {
+/// Writes the parameters of a program before it is loaded.
+fn write(
+    open: &mut OpenObject,
+    law: &str,
+    parameters: &ProgramParameters,
+    habits: Habits,
+    origin: &str,
+) -> Result<(), Error> {
     let bytes = |words: &[i64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
     let section = |name| format!("it has no section {name}, as cc/host.h has");
     let mut of_habits = find(open, HABITS).ok_or_else(|| own::unfit(law, &section(HABITS)))?;
@@ -346,24 +354,24 @@ fn tell(open: &mut OpenObject, law: &str, told: &Told, habits: Habits, origin: &
         )));
     }
     // Of a law without parameters there is no section.
-    let size = 8 * told.words.len();
+    let size = 8 * parameters.words.len();
     let of_law = find(open, OF_LAW);
     if of_law.is_none() && size > 0 {
         return Err(own::unfit(law, &section(OF_LAW)));
     }
     if let Some(mut map) = of_law
-        && !fill(&mut map, &bytes(&told.words), false)
+        && !fill(&mut map, &bytes(&parameters.words), false)
     {
         let room = map.initial_value_mut().map_or(0, |value| value.len());
         return Err(own::unfit(law, &format!("its {OF_LAW} has {room} B, and {size} B are for it")));
     }
     for mut map in open.maps_mut() {
-        match (map.name().to_str().unwrap_or_default(), &told.asks) {
-            (".rodata.requirements", Some(asks)) => {
-                let asks = asks
+        match (map.name().to_str().unwrap_or_default(), &parameters.requirements) {
+            (".rodata.requirements", Some(words)) => {
+                let words = words
                     .as_ref()
                     .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
-                if !fill(&mut map, &bytes(asks), false) {
+                if !fill(&mut map, &bytes(words), false) {
                     return Err(own::unfit(
                         law,
                         "its .rodata.requirements is that of another version of cc/controller.h",
@@ -407,7 +415,7 @@ fn fill(map: &mut OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> bool {
 }
 
 /// Gives struct_ops that are called like their law another name; whether they were, and it fits.
-fn rename(map: &mut OpenMapMut<'_>, law: &str, name: &str, needs_ecn: bool) -> bool {
+fn rename(map: &mut OpenMapMut<'_>, law: &str, name: &str, requires_ecn: bool) -> bool {
     let Some(value) = map.initial_value_mut() else { return false };
     if value.len() < FLAGS_AT + 4 || name.len() >= NAME_ROOM {
         return false;
@@ -416,7 +424,7 @@ fn rename(map: &mut OpenMapMut<'_>, law: &str, name: &str, needs_ecn: bool) -> b
     let is_law = room.split(|byte| *byte == 0).next() == law.as_bytes().get(..law.len().min(NAME_ROOM - 1));
     room.fill(0);
     room[..name.len()].copy_from_slice(name.as_bytes());
-    if needs_ecn {
+    if requires_ecn {
         value[FLAGS_AT] |= NEEDS_ECN as u8;
     }
     is_law
@@ -495,7 +503,7 @@ pub(super) fn attach(
             again.map_err(while_trying(format!("make `{name}` the default of a namespace again")))?;
         }
     }
-    told(pins, &pin)
+    attached(pins, &pin)
 }
 
 /// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own, in one step of the
@@ -507,7 +515,7 @@ pub fn replace(link: &Link, map: &libbpf_rs::Map<'_>) -> io::Result<()> {
     syscall::replace_struct_ops(link, map)
 }
 
-fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
+fn attached(pins: &Pins, pin: &str) -> Result<Attached, Error> {
     let link = pins.open(pin)?;
     let figures = figures::Figures::of(&link)?;
     let origin = Origin::read(&figures.origin);
@@ -550,7 +558,7 @@ fn told(pins: &Pins, pin: &str) -> Result<Attached, Error> {
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
     let controllers = names.iter().filter(|pin| pin.starts_with(PREFIX));
-    Ok(controllers.filter_map(|pin| or_stranger(pins, pin, told(pins, pin))).collect())
+    Ok(controllers.filter_map(|pin| or_stranger(pins, pin, attached(pins, pin))).collect())
 }
 
 /// Detaches one controller or all. The caller holds [`Pins::lock`].

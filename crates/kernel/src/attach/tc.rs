@@ -1,4 +1,4 @@
-//! Laws of queues and edges, as programs at a network device (tcx, since Linux 6.6).
+//! AQMs and conditioners, as programs at a network device (tcx, since Linux 6.6).
 //!
 //! Such a program sees what arrives and no queue, so that it fits laws of a virtual capacity or a virtual queue, and
 //! conditioners. `program` has those there are; `trial` runs one on packets given by hand.
@@ -8,9 +8,9 @@
 mod books;
 mod conditioners;
 mod loaded;
+mod parameters;
 mod program;
 mod queues;
-mod told;
 mod trial;
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
@@ -52,7 +52,7 @@ pub(super) fn attach(
     }
     let pin = Pin { namespace: namespace()?, index: device.index, direction: direction.unwrap_or(Direction::Egress) };
     let object =
-        loaded::load(&wanted, Place { link_header: device.link_header, told: false, direction: pin.direction })?;
+        loaded::load(&wanted, Place { link_header: device.link_header, supplied: false, direction: pin.direction })?;
     let _alone = pins.hold()?;
     put(pins, pin, &wanted, &object, &device.name)?;
     tell(pins, pin)
@@ -65,7 +65,7 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
     let there = if path.exists() { Some(pins.open(&pin.name())?).filter(is_live) } else { None };
     if let Some(mut link) = there {
         let there = program_of(&link)?;
-        let ours = ProgramHandle::try_from(&program).map_err(|e| failed("tell of a program", e))?;
+        let ours = ProgramHandle::try_from(&program).map_err(|e| failed("report a program", e))?;
         if there.tag.0 == ours.tag() {
             // The same program: what it has learned stays.
             return loaded::tell(&map_of(&there, "settings")?, wanted);
@@ -200,7 +200,7 @@ fn is_live(link: &Link) -> bool {
 }
 
 fn program_of(link: &Link) -> Result<ProgramInfo, Error> {
-    let id = link.info().map_err(|e| failed("tell of a link", e))?.prog_id;
+    let id = link.info().map_err(|e| failed("report a link", e))?.prog_id;
     let mut programs = ProgInfoIter::with_query_opts(ProgInfoQueryOptions::default().include_map_ids(true));
     programs.find(|program| program.id == id).ok_or_else(|| loaded::lacks("a program"))
 }
@@ -227,7 +227,7 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     if !is_live(&link) {
         attached.notes.push("the device is gone, and nothing passes here any more: detach it".to_owned());
     }
-    // One of another version shall not keep others from being told of.
+    // One of another version shall not keep others out of the list.
     if let Err(error) = read(&info, &mut attached) {
         attached.notes.push(error.to_string());
     }
@@ -238,7 +238,7 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
 fn read(info: &ProgramInfo, attached: &mut Attached) -> Result<(), Error> {
     let program = PROGRAMS.iter().find(|program| program.name == attached.name);
     let program = program.ok_or_else(|| loaded::lacks("a law that is known here"))?;
-    attached.parameters = loaded::told(&map_of(info, "settings")?)?;
+    attached.parameters = loaded::parameters(&map_of(info, "settings")?)?;
     attached.figures = loaded::books(&map_of(info, "books")?)?.figures();
     let observables = loaded::observables(&map_of(info, "state")?, program)?;
     for ((.., what), (name, word)) in program.state.iter().zip(observables) {

@@ -1,4 +1,4 @@
-//! Vectors of the laws of edges.
+//! Vectors of the conditioners.
 
 use crate::kernel_laws::{KernelLaw, MOST};
 use penstock_law::conditioner::early_marking::{Aggregate, GainRule};

@@ -29,7 +29,7 @@ impl File {
         for event in *events {
             let _ = writeln!(text, "# {event} {line}");
         }
-        text += "#\n# A line of params holds for the vectors below it. What an event does not look at is zero.\n#\n";
+        text += "#\n# A line of params holds for the vectors below it. Words that an event does not use are zero.\n#\n";
         for range in ranges.lines() {
             let _ = writeln!(text, "# {}", range.trim());
         }

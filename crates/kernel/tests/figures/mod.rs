@@ -23,6 +23,6 @@ pub fn ce_packets_in() -> io::Result<f64> {
 }
 
 pub fn ended(attached: &Attached) -> f64 {
-    let fates = attached.figures.iter().filter(|f| f.name.starts_with("packets_") && f.name != "packets_seen");
+    let fates = attached.figures.iter().filter(|f| f.name.starts_with("packets_") && f.name != "packets_arrived");
     fates.map(|figure| figure.value).sum()
 }

@@ -67,7 +67,7 @@ pub(super) fn price_decides_as_the_law_does() {
     let books = trial.books().unwrap();
     println!("price: {marks} marks of 40000 packets, {idle} idle periods gone through");
     assert!(marks > 1000 && marks < 39_000 && idle > 500);
-    assert_eq!((books.marked.packets, books.passed.packets, books.seen.packets), (marks, 40_000 - marks, 40_000));
+    assert_eq!((books.marked.packets, books.passed.packets, books.arrived.packets), (marks, 40_000 - marks, 40_000));
 }
 
 /// AVQ over load that overflows its virtual queue and load that does not, with silence between: every packet's fate and the

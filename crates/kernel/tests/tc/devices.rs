@@ -98,7 +98,7 @@ fn datagrams_are_marked_on_their_way(direction: Direction) {
     side.within(|| Ok(attach::detach(&pins, Which::default()).unwrap())).unwrap();
     let ce = wire.far.within(ce_packets_in).unwrap();
     let [seen, bytes, pieces, marked] =
-        ["packets_seen", "bytes_seen", "pieces_seen", "packets_marked"].map(|name| figure(&attached, name));
+        ["packets_arrived", "bytes_arrived", "pieces_arrived", "packets_marked"].map(|name| figure(&attached, name));
     println!("{direction:?}: {seen} packets of {bytes} B in {pieces} pieces, {marked} marked, {ce} arrived with CE");
     assert!(marked > 100.0 && marked == ce, "{attached:?}");
     // What is not ours (neighbours are looked for) is alone in its piece. A datagram has 42 B of headers on Ethernet.

@@ -4,7 +4,7 @@
 //! Source: RFC 9438, sections 4.2 to 4.10, formulas by its figures; RFC 9406 (HyStart++) for the first slow start where
 //! `hystart` is on. Symbols: `origin` is W_max, `prior` cwnd_prior, `reno` W_est, `elapsed` t.
 //! Differs: a congestion event takes its share of the window, as in Linux, unless `flight_size` asks for that of what is in
-//! flight, and leaves two packets at least, also after an echo; an acknowledgement that carries an echo grows nothing; time in which nothing was told counts up to
+//! flight, and leaves two packets at least, also after an echo; an acknowledgement that carries an echo grows nothing; time without an acknowledgement counts up to
 //! a round trip and no further, which is how section 4.2's "no long periods without an update" is kept by a law that
 //! hears of acknowledgements only; spurious congestion events (section 4.9) are for the host to undo; the smoothed round-trip time
 //! takes in one sample an acknowledgement with RFC 6298's weight, those of loss recovery left out.
@@ -126,7 +126,7 @@ numbers! {
         /// t of RFC 9438: time since the start of this stage of congestion avoidance.
         elapsed: "s" as "Time in congestion avoidance",
         /// Time of the last acknowledgement, from the start of the run.
-        told: "s" as "Time of the last acknowledgement",
+        last_ack: "s" as "Time of the last acknowledgement",
         /// Smoothed round-trip time; zero before the first sample.
         smoothed_rtt: "s" as "Smoothed round-trip time",
     }
@@ -157,8 +157,8 @@ impl Cubic {
             observation.rtt_s
         };
         // Of a packet in flight when the last acknowledgement came, this round trip covers the time since.
-        s.elapsed += Number::min(observation.now_s - s.told, observation.rtt_s);
-        s.told = observation.now_s;
+        s.elapsed += Number::min(observation.now_s - s.last_ack, observation.rtt_s);
+        s.last_ack = observation.now_s;
     }
 
     fn slow_start(&self, s: &mut State<f64>, counted: u32, observation: &Observation<f64>) {
@@ -256,7 +256,7 @@ impl Law<f64> for Cubic {
             reno: 0.0,
             k: 0.0,
             elapsed: 0.0,
-            told: 0.0,
+            last_ack: 0.0,
             smoothed_rtt: 0.0,
             avoids: false,
             anew: true,
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn the_target_is_between_the_window_and_half_as_much_again() {
         let law = law(&[]);
-        let stage = State { avoids: true, anew: false, prior: 1e9, told: 100.0, ..avoiding(&law, 100.0) };
+        let stage = State { avoids: true, anew: false, prior: 1e9, last_ack: 100.0, ..avoiding(&law, 100.0) };
         let mut s = State { origin: 100.0, elapsed: 50.0, ..stage };
         law.on_event(&mut s, ONE, &at(100.0));
         assert_eq!(s.window, 100.5);

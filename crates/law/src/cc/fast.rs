@@ -180,7 +180,7 @@ impl<N: Number> Law<N> for Fast<N> {
         let (alpha, gamma) = (values.number("alpha"), values.number("gamma"));
         let (growth, qdelay_s) = (values.optional("start_growth"), values.optional("start_qdelay"));
         if growth.is_none() && qdelay_s.is_some() {
-            return Err("`start_qdelay` says nothing without `start_growth`".to_string());
+            return Err("`start_qdelay` has an effect with `start_growth` only".to_string());
         }
         let start = growth.filter(|growth| *growth > 1.0).map(|growth| Start {
             step: N::of(gamma * alpha),

@@ -142,7 +142,7 @@ numbers! {
         window: "packets" as "Congestion window",
         /// Slow-start threshold: while the window is below it, the window doubles each round trip.
         ssthresh: "packets" as "Slow-start threshold",
-        /// What the window grows by each round trip in congestion avoidance.
+        /// Growth of the window each round trip in congestion avoidance.
         alpha: "packets" as "Growth per round trip, alpha",
         /// Share of the window that the next congestion event removes.
         beta: "1" as "Decrease, beta",

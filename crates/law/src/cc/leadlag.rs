@@ -228,7 +228,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
             return Err("`max_rate` is a factor of the exponential form; the linearised one has none".to_string());
         }
         if reference.is_some() && fairness == 1.0 {
-            return Err("`reference_rate` says nothing where `fairness` is 1".to_string());
+            return Err("`reference_rate` has no effect where `fairness` is 1".to_string());
         }
         if values.switch("exponent") && !delay {
             return Err("`exponent` is of equation (28), where `signal` is \"delay\"".to_string());

@@ -65,7 +65,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             2.0,
             [0.01, 2.0],
             "smallest window; below two packets it is a rate",
-            "Linux, MIN_CWND; RFC 9331, section 4.3, item 6, asks for less",
+            "Linux, MIN_CWND; RFC 9331, section 4.3, item 6, requires less",
         ),
         Parameter::switch(
             "fallback",

@@ -50,7 +50,7 @@ pub(super) struct Wanted {
     chosen: Chosen<cc::Controller>,
     habits: controller::Habits,
     /// Whether its receiver must have it too.
-    pub(super) needs_ecn: bool,
+    pub(super) requires_ecn: bool,
 }
 
 /// The law of a group, unless no kernel can have it; `number` tells the groups of a run apart.
@@ -60,12 +60,12 @@ pub(super) fn wanted(whose: &str, group: &Group, number: usize) -> Option<Result
         return None;
     }
     let no = |what: String, instead: &str| Some(Err(Refused::new(format!("{whose}: {what}"), instead)));
-    match controller::needs_ecn(&group.cc) {
+    match controller::requires_ecn(&group.cc) {
         Err(error) => no(error.to_string(), "choose other parameters, or `--world packets`"),
-        Ok(needs_ecn) => {
+        Ok(requires_ecn) => {
             let habits = controller::Habits { paced: group.sender.pacing != Pacing::Off, traced: false };
             let name = controller::own_name(law, number).into();
-            Some(Ok(Wanted { name, chosen: group.cc.clone(), habits, needs_ecn }))
+            Some(Ok(Wanted { name, chosen: group.cc.clone(), habits, requires_ecn }))
         }
     }
 }

@@ -162,7 +162,7 @@ impl Plan {
                 }
             };
             if let Source::Tcp { controller: Controller::Law { name, .. }, .. } = &source {
-                own.echoes = laws.iter().find(|law| law.name == *name && law.needs_ecn).map(|law| law.name.clone());
+                own.echoes = laws.iter().find(|law| law.name == *name && law.requires_ecn).map(|law| law.name.clone());
             }
             if tcp {
                 bursts.push(group.sender.burst);
@@ -215,7 +215,7 @@ fn accurate_ecn(scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Accu
         receivers: group.sender.receiver_ecn == ReceiverEcn::Accurate,
         option: group.sender.accecn_option,
     };
-    let answers = |group: &Group| group.needs(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
+    let answers = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
     let alike = |group: &Group| asks(group) && answers(group) && accurate(group) == accurate(first);
     if let Some((other, _)) = tcp().find(|(_, group)| !alike(group)) {
         let what =
@@ -372,8 +372,9 @@ fn hystart() -> bool {
 }
 
 fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabits, Refused> {
-    let needs =
-        group.needs(scenario.packet).map_err(|e| no(&format!("flows.{name}.cc"), &e, "choose other parameters"))?;
+    let needs = group
+        .requirements(scenario.packet)
+        .map_err(|e| no(&format!("flows.{name}.cc"), &e, "choose other parameters"))?;
     let sender = &group.sender;
     let payload = scenario.packet.payload;
     let window = sender.receive_window;

@@ -31,7 +31,7 @@ pub(crate) fn of_programs(
     // The ends are others'; what is read of them is when.
     let reading = |at| Reading { at, flows: vec![Told::default(); flows.len()] };
     let sent = Sent {
-        edges: outcome.edges.iter().map(|edge| reading(edge.at)).collect(),
+        boundaries: outcome.boundaries.iter().map(|boundary| reading(boundary.at)).collect(),
         samples: outcome.samples.iter().map(|sample| reading(sample.at)).collect(),
         ..Sent::default()
     };

@@ -167,7 +167,7 @@ impl Ends {
             .map(|(number, client)| client.as_ref().map(|client| way(number, client)).transpose());
         let ways: Vec<Option<Way>> = ways.collect::<io::Result<_>>()?;
         let mut traffic = Traffic::of(sender.scenario, sender.flows);
-        let mut readings = Readings::new(sender.edges, sender.scenario.sample);
+        let mut readings = Readings::new(sender.boundaries, sender.scenario.sample);
         let mut sent = Sent { controllers: vec![None; flows.len()], ..Sent::default() };
         let (tell, mut heard) = unbounded_channel();
         let mut next_look = Time::ZERO;

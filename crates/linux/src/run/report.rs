@@ -5,7 +5,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 use penstock_path::emulation::Passed;
-use penstock_path::router::Edge;
+use penstock_path::router::Boundary;
 use penstock_scenario::classes::{self, Classes};
 use penstock_scenario::fairness::{jain, takes_part};
 use penstock_scenario::finding;
@@ -38,20 +38,20 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
         return Err(fault);
     }
     let at = |moment: Time| {
-        let edges = &run.outcome.edges;
-        edges.iter().position(|edge| edge.at >= moment).unwrap_or(edges.len().saturating_sub(1))
+        let boundaries = &run.outcome.boundaries;
+        boundaries.iter().position(|boundary| boundary.at >= moment).unwrap_or(boundaries.len().saturating_sub(1))
     };
     let series = Series::of(scenario, run);
-    let last = run.outcome.edges.len().min(run.sent.edges.len());
+    let last = run.outcome.boundaries.len().min(run.sent.boundaries.len());
     let between = |from: Time, to: Time| {
         let (first, second) = (at(from), at(to).min(last.saturating_sub(1)));
         (first < second).then(|| Between {
             scenario,
             run,
-            path: (&run.outcome.edges[first], &run.outcome.edges[second]),
-            most: &run.outcome.edges[first + 1..=second],
+            path: (&run.outcome.boundaries[first], &run.outcome.boundaries[second]),
+            most: &run.outcome.boundaries[first + 1..=second],
             samples: &series.classes,
-            ends: (&run.sent.edges[first], &run.sent.edges[second]),
+            ends: (&run.sent.boundaries[first], &run.sent.boundaries[second]),
         })
     };
     let Some(whole) = between(scenario.warmup, scenario.duration) else {
@@ -86,9 +86,9 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
 struct Between<'a> {
     scenario: &'a Scenario,
     run: &'a Measured,
-    path: (&'a Edge, &'a Edge),
+    path: (&'a Boundary, &'a Boundary),
     /// Readings after the first.
-    most: &'a [Edge],
+    most: &'a [Boundary],
     /// What classes were served, sample by sample.
     samples: &'a Rows,
     ends: (&'a Reading, &'a Reading),
@@ -134,7 +134,7 @@ impl Between<'_> {
 
     fn link(&self, at: usize) -> LinkSummary {
         let (from, to) = self.path;
-        let most = self.most.iter().map(|edge| edge.links[at].most_waiting).max().unwrap_or(0);
+        let most = self.most.iter().map(|boundary| boundary.links[at].most_waiting).max().unwrap_or(0);
         let link = self.run.outcome.emulation.station(at).summary(&from.links[at], &to.links[at], most);
         let said = to.classes[at].iter().map(|class| class.iter().cloned().collect());
         LinkSummary { classes: self.scenario.queue_names().into_iter().zip(said).collect(), ..link }

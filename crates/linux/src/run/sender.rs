@@ -60,7 +60,7 @@ pub(super) struct Reading {
 /// What the sending end leaves behind.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    pub(super) edges: Vec<Reading>,
+    pub(super) boundaries: Vec<Reading>,
     pub(super) samples: Vec<Reading>,
     /// Transfers that were complete, in the order in which they ended.
     pub(super) transfers: Vec<Transfer>,
@@ -78,7 +78,7 @@ pub(super) struct Sender<'a> {
     pub(super) flows: &'a [FlowPlan],
     pub(super) generator: Generator,
     pub(super) clock: Clock,
-    pub(super) edges: &'a [Time],
+    pub(super) boundaries: &'a [Time],
     pub(super) received: &'a Received,
     pub(super) stop: &'a AtomicBool,
     /// Set once every flow that has a size is complete.
@@ -87,33 +87,33 @@ pub(super) struct Sender<'a> {
 
 /// When flows are read.
 pub(super) struct Readings<'a> {
-    edges: Peekable<Copied<Iter<'a, Time>>>,
+    boundaries: Peekable<Copied<Iter<'a, Time>>>,
     sample: Time,
     next_sample: Time,
 }
 
 impl<'a> Readings<'a> {
-    pub(super) fn new(edges: &'a [Time], sample: Time) -> Self {
-        Self { edges: edges.iter().copied().peekable(), sample, next_sample: sample }
+    pub(super) fn new(boundaries: &'a [Time], sample: Time) -> Self {
+        Self { boundaries: boundaries.iter().copied().peekable(), sample, next_sample: sample }
     }
 
-    /// What is due now is read; what is left of the edges too, where the run is over.
+    /// What is due now is read; what is left of the boundaries too, where the run is over.
     pub(super) fn take(&mut self, now: Time, over: bool, sent: &mut Sent, reading: impl Fn() -> Reading) {
-        while self.edges.next_if(|edge| *edge <= now).is_some() {
-            sent.edges.push(reading());
+        while self.boundaries.next_if(|boundary| *boundary <= now).is_some() {
+            sent.boundaries.push(reading());
         }
         if now >= self.next_sample {
             self.next_sample = Time(now.0 - now.0 % self.sample.0) + self.sample;
             sent.samples.push(reading());
         }
-        if over && self.edges.peek().is_some() {
-            sent.edges.push(reading());
+        if over && self.boundaries.peek().is_some() {
+            sent.boundaries.push(reading());
         }
     }
 
     /// When that is next.
     pub(super) fn next(&mut self) -> Time {
-        self.edges.peek().copied().unwrap_or(Time::NEVER).min(self.next_sample)
+        self.boundaries.peek().copied().unwrap_or(Time::NEVER).min(self.next_sample)
     }
 }
 
@@ -174,7 +174,7 @@ impl Sender<'_> {
         let mut traffic = Traffic::of(self.scenario, self.flows);
         let look = LOOK.max(Time(LOOK_EACH.0 * flows.len() as u64));
         let mut next_look = Time::ZERO;
-        let mut readings = Readings::new(self.edges, self.scenario.sample);
+        let mut readings = Readings::new(self.boundaries, self.scenario.sample);
         let mut sent = Sent::default();
         let mut sack = None;
         let chunk = vec![0; CHUNK];

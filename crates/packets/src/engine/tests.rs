@@ -103,10 +103,10 @@ fn a_law_that_says_no_number_ends_the_run() {
     ] {
         for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN], [10.0, f64::INFINITY]] {
             let error = run_with(Odd { at: event, says, tick_s }, loss).err().expect("it has no result");
-            let RunError::Law { whose, law, at, said } = &error else { panic!("{event:?} {says:?}: {error}") };
+            let RunError::Law { whose, law, at, output } = &error else { panic!("{event:?} {says:?}: {error}") };
             assert!(whose.starts_with("flows.f, flow ") && *law == "newreno", "{error}");
             assert!(*at > Time::ZERO && *at < Time(2 * Time::PER_SECOND), "{event:?}: at {at}");
-            assert_eq!(*said, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
+            assert_eq!(*output, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
             assert!(error.to_string().contains("`newreno` answered a window of"), "{error}");
         }
     }

@@ -185,7 +185,7 @@ impl Span<'_> {
     pub(super) fn dynamics(&self) -> Option<Dynamics> {
         let rounds = self.rounds?;
         let (from, to) = self.times();
-        let responds = |group: &Group| group.needs(self.scenario.packet).is_ok_and(|needs| needs.reliable);
+        let responds = |group: &Group| group.requirements(self.scenario.packet).is_ok_and(|needs| needs.reliable);
         let stays = |group: &Group| Self::long(group) && responds(group) && group.stop.is_none_or(|stop| stop >= to);
         let long: Vec<usize> = self
             .flows_of(|_| true)

@@ -130,10 +130,10 @@ fn video_on_a_fast_link_never_stalls() {
     let (rates, held) = (numbers(&run, "chunks", "rate_bit_per_s"), numbers(&run, "chunks", "held_s"));
     assert!(rates.is_sorted() && rates[0] == 235e3 && *rates.last().unwrap() == 5.8e6, "{rates:?}");
     assert!(video.switches >= 1 && held.iter().all(|held| *held <= 30.0), "{held:?}");
-    let asked = numbers(&run, "chunks", "asked_s");
-    let n = asked.len();
+    let requested = numbers(&run, "chunks", "requested_s");
+    let n = requested.len();
     for at in n - 30..n {
-        near(asked[at] - asked[at - 1], 2.0, "one chunk for another");
+        near(requested[at] - requested[at - 1], 2.0, "one chunk for another");
     }
     assert_eq!(video.chunks as usize, n);
     // What was sent is what chunks have.

@@ -17,7 +17,7 @@ fn handed(train: &Train<usize>, bursts: &[Burst]) -> (Offload, Vec<u8>) {
 /// A packet as it would cross a wire: with TCP's sum computed.
 fn on_the_wire(piece: &Piece, burst: &Burst) -> Vec<u8> {
     let mut bytes = [piece.header(), &burst.bytes()[piece.payload()]].concat();
-    if piece.offload().needs_sum {
+    if piece.offload().checksum_partial {
         let (start, offset) = piece.offload().sum;
         let (start, place) = (usize::from(start), usize::from(start + offset));
         let sum = !fold(add(&bytes[start..]));
@@ -33,7 +33,7 @@ fn superpacket(six: bool, ecn: u8, flags: u8, options: usize, segment: u16, payl
     set_lengths(&mut bytes, at, at + 20 + options + payload.len());
     let kind = if six { Kind::Tcp6 } else { Kind::Tcp4 };
     let cwr = flags & CWR != 0;
-    (Offload { needs_sum: true, kind, cwr, header: 0, segment, sum: (at as u16, 16) }, bytes)
+    (Offload { checksum_partial: true, kind, cwr, header: 0, segment, sum: (at as u16, 16) }, bytes)
 }
 
 fn run<S: Strategy>(cases: u32, strategy: &S, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
@@ -224,7 +224,7 @@ fn a_super_packet_that_is_none_is_refused() {
     assert_eq!(with(|o| o.kind = Kind::Tcp6), Flaw::Offload);
     assert_eq!(with(|o| o.kind = Kind::Other(5)), Flaw::Offload);
     assert_eq!(with(|o| o.segment = 0), Flaw::Offload);
-    assert_eq!(with(|o| o.needs_sum = false), Flaw::Offload);
+    assert_eq!(with(|o| o.checksum_partial = false), Flaw::Offload);
     let none = Burst::new(offload, &tcp(false, 0, 1, 0x10, &[], &[]));
     assert_eq!(none.unwrap_err(), Flaw::Offload);
 }

@@ -67,7 +67,7 @@ impl Laboratory {
         let habits = Habits { mtu: scenario.packet.wire.0 as u16, timestamps: true, flows, ..Habits::default() };
         let clock = Clock::start();
         let second = Time(Time::PER_SECOND);
-        let schedule = Schedule { edges: Vec::new(), sample: second, end: scenario.duration };
+        let schedule = Schedule { boundaries: Vec::new(), sample: second, end: scenario.duration };
         let path = Laid::new(&scenario, &habits).unwrap().start(clock, schedule).unwrap();
         Self { path, clock }
     }

@@ -50,7 +50,7 @@ impl Behaviour {
     pub(super) fn of(group: &Group, packet: Packet) -> Self {
         let own = group.packet(packet);
         let window = group.sender.receive_window * own.payload.0 as f64;
-        let needs = group.needs(packet).ok();
+        let needs = group.requirements(packet).ok();
         let marked = needs.is_some_and(|needs| needs.marks != Marks::Ignored);
         let asks = marked && group.sender.ecn_echo == EcnEcho::Accurate;
         let agrees = asks && group.sender.receiver_ecn == ReceiverEcn::Accurate;

@@ -7,7 +7,7 @@ fn cell<'a>(labels: &'a [(String, String)], run: &'a Run) -> SweepCell<'a> {
 }
 
 fn swept(cells: &[SweepCell<'_>]) -> Value {
-    sweep(cells, &Told { title: "t", changes: &[], origin: &origin() }).unwrap()
+    sweep(cells, &SweepHeader { title: "t", changes: &[], origin: &origin() }).unwrap()
 }
 
 #[test]

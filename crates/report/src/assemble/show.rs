@@ -52,7 +52,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
         facts: view.header.to_vec(),
         sections: Vec::new(),
     };
-    let mut differs = Section::new("What differs");
+    let mut differs = Section::new("Differences");
     differs.tables.push(keys_table(cases));
     differs.prose = match (cases.cases.len(), cases.keys.len()) {
         (1, _) => "All runs are of one scenario, but for their seeds.".to_owned(),

@@ -107,7 +107,7 @@ fn by_size<'a>(groups: impl Iterator<Item = (&'a str, &'a str, Vec<(f64, f64)>)>
 /// Chunks as a series over time: when each came, its rate, and what the player held then.
 pub(super) fn over_time(chunks: &Table) -> Table {
     let mut series = chunks.clone();
-    series.columns.retain(|column| !["number", "asked_s"].contains(&column.name.as_str()));
+    series.columns.retain(|column| !["number", "requested_s"].contains(&column.name.as_str()));
     for column in series.columns.iter_mut().filter(|column| column.name == "came_s") {
         "time_s".clone_into(&mut column.name);
         column.kind = Kind::Key;
@@ -214,7 +214,7 @@ mod tests {
         let chunk = Chunk {
             flow: 0,
             number: 0,
-            asked: Time(0),
+            requested: Time(0),
             came: Time(Time::PER_SECOND),
             rate: Rate(1_000_000),
             held: Time(4 * Time::PER_SECOND),

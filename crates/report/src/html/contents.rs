@@ -7,8 +7,8 @@ use crate::page::{ClaimView, Page, Section, Tally, Verdict};
 
 /// Where the page is when everything is shown.
 pub(super) const ALL: &str = "everything";
-/// Where the page is when only what fails is shown.
-pub(super) const FAILING: &str = "what-fails";
+/// Where the page is when only failures are shown.
+pub(super) const FAILING: &str = "failures";
 
 /// The name to link to of a claim.
 pub(super) fn claim_anchor(id: &str) -> String {
@@ -81,8 +81,8 @@ fn failing(out: &mut String, page: &Page) {
     let count: usize = failing().map(Section::failing).sum();
     let _ = writeln!(
         out,
-        "<nav class=\"contents\" aria-label=\"What fails\">\n<p class=\"filter\">Show <a href=\"#{ALL}\">everything</a> or \
-         <a href=\"#{FAILING}\">only what fails</a>.</p>\n<details><summary>What fails <span \
+        "<nav class=\"contents\" aria-label=\"Failures\">\n<p class=\"filter\">Show <a href=\"#{ALL}\">everything</a> or \
+         <a href=\"#{FAILING}\">only failures</a>.</p>\n<details><summary>Failures <span \
          class=\"count\">{count}</span></summary>"
     );
     let sections: Vec<&Section> = failing().collect();

@@ -30,7 +30,7 @@ pub(super) fn interfaces(scenario: &Scenario, link: &str) -> Option<Finding> {
     let mut sum = 0_u128;
     for (_, group) in over() {
         // A source that sends less than its interface carries has no queue there.
-        let bulk = group.needs(scenario.packet).is_ok_and(|needs| needs.reliable);
+        let bulk = group.requirements(scenario.packet).is_ok_and(|needs| needs.reliable);
         if !slowest_here(&group.forward) || !bulk || group.transfers() || group.on_off.is_some() {
             return None;
         }

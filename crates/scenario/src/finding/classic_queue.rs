@@ -14,7 +14,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 pub(super) fn find(scenario: &Scenario, name: &str, group: &Group) -> Option<Finding> {
-    let needs = group.needs(scenario.packet).ok()?;
+    let needs = group.requirements(scenario.packet).ok()?;
     if needs.marks != Marks::Counted || needs.low_latency {
         return None;
     }

@@ -22,7 +22,8 @@ pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
     let over: Vec<(&String, &Group)> =
         scenario.groups.iter().filter(|(_, group)| group.forward.iter().any(|name| name == link)).collect();
     // A law that only the kernel has is unknown here.
-    let needs_of = |group: &Group| group.needs(scenario.packet).ok().filter(|needs| needs.reliable && !needs.kernel);
+    let needs_of =
+        |group: &Group| group.requirements(scenario.packet).ok().filter(|needs| needs.reliable && !needs.kernel);
     let deaf = |group: &Group| needs_of(group).is_some_and(|needs| needs.marks == Marks::Ignored);
     if !always_marks || over.is_empty() || !over.iter().all(|(_, group)| deaf(group)) {
         return None;

@@ -110,7 +110,7 @@ impl Together<'_> {
         let when = fields.need("when", remedy)?;
         let rule = when.choice()?;
         let (Some(groups), Some(packet)) = (self.groups, self.packet) else { return Ok(Some(rule)) };
-        let completes = |group: &Group| group.ends() && group.needs(packet).is_ok_and(|needs| needs.reliable);
+        let completes = |group: &Group| group.ends() && group.requirements(packet).is_ok_and(|needs| needs.reliable);
         let StopRule::TransfersComplete = rule;
         if groups.iter().any(|(_, _, group)| completes(group)) {
             return Ok(Some(rule));

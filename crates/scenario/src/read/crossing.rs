@@ -54,7 +54,7 @@ fn check_ecn(line: &mut Line<'_>, groups: &Groups<'_>, packet: Packet) {
     let crossed_by = |has: fn(&Requirements) -> bool| {
         let data = groups.iter().map(|(_, _, group)| group).filter(|group| group.forward.contains(&line.name));
         // A law that cannot be compiled has been refused.
-        data.into_iter().any(|group| group.needs(packet).map_or(true, |needs| has(&needs)))
+        data.into_iter().any(|group| group.requirements(packet).map_or(true, |needs| has(&needs)))
     };
     let (found, remedy) = match line.link.ecn {
         EcnOnLine::Keep => return,

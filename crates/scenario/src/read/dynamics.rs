@@ -23,7 +23,7 @@ pub(super) fn dynamics(
 ) -> Result<Option<Dynamics>, Reported> {
     let Some(item) = fields.find("dynamics") else { return Ok(None) };
     let own = item.clone().fields(&format::DYNAMICS, "write `round = \"40 ms\"`, or leave the table empty")?;
-    let responds = |group: &&Group| group.needs(packet).is_ok_and(|needs| needs.reliable);
+    let responds = |group: &&Group| group.requirements(packet).is_ok_and(|needs| needs.reliable);
     let longest =
         || groups.iter().map(|(_, _, group)| group).filter(responds).map(|group| flows::extremes(&group.rtt).1).max();
     let (place, round) = match own.find("round") {

@@ -259,6 +259,6 @@ fn build<N: penstock_law::Number, R: Role>(
 fn contradiction<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, why: &str) -> Reported {
     item.wrong(
         format!("the law `{}` cannot run like this", chosen.law.name),
-        format!("its parameters contradict each other or the place: {why}"),
+        format!("its parameters contradict each other or the scenario: {why}"),
     )
 }

@@ -206,7 +206,7 @@ struct Load<'a> {
 impl<'a> Load<'a> {
     /// None if the group answers.
     fn of(item: &'a Item<'a>, group: &'a Group, packet: Packet) -> Option<Self> {
-        if group.needs(packet).ok()?.reliable {
+        if group.requirements(packet).ok()?.reliable {
             return None;
         }
         let packet = group.packet(packet);

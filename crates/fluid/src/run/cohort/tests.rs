@@ -64,10 +64,10 @@ flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "ne
     };
     for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN]] {
         let error = run(says).expect_err("it has no result");
-        let RunError::Law { whose, law: "newreno", at, said } = &error else { panic!("{says:?}: {error}") };
+        let RunError::Law { whose, law: "newreno", at, output } = &error else { panic!("{says:?}: {error}") };
         assert_eq!(whose, "flows.f, flow 0");
         assert!((0.02..0.1).contains(&at.seconds()), "{at}");
-        assert_eq!(*said, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
+        assert_eq!(*output, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
     }
     run([12.0, 0.002]).unwrap();
 }

@@ -1,36 +1,39 @@
-//! Controllers that an entry of the registry brings: what the program is told, and whether the object is one.
+//! Controllers that an entry of the registry brings: their parameters, and whether the object is one.
 
 use penstock_law::cc::{Controller, Marks, Requirements};
 use penstock_law::{Fix, KernelProgram, Number};
 use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
-use super::words::{Asks, SITE, Told};
+use super::words::{ProgramParameters, RequirementWords, SITE};
 use crate::attach::error::Error;
 
-/// What the program is told.
-pub(super) fn words(chosen: &Chosen<Controller>, program: &KernelProgram<Controller>) -> Result<Told, Error> {
+/// The parameters in the form that the program takes.
+pub(super) fn words(
+    chosen: &Chosen<Controller>,
+    program: &KernelProgram<Controller>,
+) -> Result<ProgramParameters, Error> {
     let name = chosen.law.name;
     is_object(name, program.object)?;
     let refused = |why: String| Error::Input(format!("the law `{name}` cannot run like this: {why}"));
     let fixed = chosen.law.fixed.ok_or_else(|| refused("its entry has no `fixed`".to_owned()))?;
     let needs = fixed(&chosen.values, &SITE).map_err(refused)?.requirements();
-    for (asks, what) in [
+    for (required, what) in [
         (!needs.reliable, "a sender without acknowledgements"),
         (needs.low_latency, "packets with ECT(1)"),
         (needs.kernel, "a controller that is the kernel's own"),
     ] {
-        if asks {
-            return Err(refused(format!("it asks for {what}, which no program gives")));
+        if required {
+            return Err(refused(format!("it requires {what}, which no kernel program provides")));
         }
     }
-    let words = program.told(&chosen.values, &SITE).map_err(refused)?;
-    let needs_ecn = matches!(needs.marks, Marks::Price(_) | Marks::Counted);
-    Ok(Told { words, needs_ecn, asks: Some(asks(&needs)) })
+    let words = program.parameter_words(&chosen.values, &SITE).map_err(refused)?;
+    let requires_ecn = matches!(needs.marks, Marks::Price(_) | Marks::Counted);
+    Ok(ProgramParameters { words, requires_ecn, requirements: Some(requirements(&needs)) })
 }
 
 /// `struct requirements`, or what bpf/cc/controller.h does not measure.
-fn asks(needs: &Requirements) -> Result<Asks, String> {
+fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
     let unmeasured = [
         (matches!(needs.marks, Marks::Price(_)), "a price"),
         (matches!(needs.marks, Marks::Counted), "counts of marks"),
@@ -40,10 +43,12 @@ fn asks(needs: &Requirements) -> Result<Asks, String> {
         (needs.duplicates_mend, "a retransmission for each duplicate acknowledgement"),
     ];
     if let Some(what) = needs.of_packets() {
-        return Err(format!("it asks for {what}, which no program here has: run it with `--world packets`"));
+        return Err(format!("it requires {what}, which no kernel program provides: run it with `--world packets`"));
     }
-    if let Some((_, what)) = unmeasured.iter().find(|(asks, _)| *asks) {
-        return Err(format!("it asks for {what}, which cc/controller.h does not have: use cc/host.h, and measure it"));
+    if let Some((_, what)) = unmeasured.iter().find(|(required, _)| *required) {
+        return Err(format!(
+            "it requires {what}, which cc/controller.h does not measure: use cc/host.h, and measure it"
+        ));
     }
     let number = |x: f64| Fix::<32>::of(x).0;
     let [over_window, most] =
@@ -102,22 +107,22 @@ mod tests {
 
     #[test]
     fn a_period_is_one_that_the_program_can_measure() {
-        let told = |tick_s| asks(&Requirements { tick_s: Some(tick_s), ..Requirements::LEAST });
-        assert_eq!(told(0.01).unwrap()[2], 10_000);
+        let words = |tick_s| requirements(&Requirements { tick_s: Some(tick_s), ..Requirements::LEAST });
+        assert_eq!(words(0.01).unwrap()[2], 10_000);
         for beyond in [0.0, 1e-7, 3600.0, f64::NAN] {
-            assert!(told(beyond).unwrap_err().contains("within 1 us and 35 minutes"));
+            assert!(words(beyond).unwrap_err().contains("within 1 us and 35 minutes"));
         }
     }
 
     #[test]
-    fn what_became_of_each_packet_is_not_told() {
-        for asked in [
+    fn no_program_has_the_fate_of_each_packet() {
+        for wanted in [
             Requirements { delivery: true, ..Requirements::LEAST },
             Requirements { fractions: true, ..Requirements::LEAST },
         ] {
-            let refused = asks(&asked).unwrap_err();
-            assert!(refused.contains(asked.of_packets().unwrap()) && refused.contains("--world packets"), "{refused}");
+            let refused = requirements(&wanted).unwrap_err();
+            assert!(refused.contains(wanted.of_packets().unwrap()) && refused.contains("--world packets"), "{refused}");
         }
-        assert!(asks(&Requirements::LEAST).is_ok());
+        assert!(requirements(&Requirements::LEAST).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use super::super::pins::Pins;
 use super::figures::{Figures, map_of};
 use super::origin::{Origin, PREFIX};
 
-/// What an acknowledgement told, and what the law answered: `struct record` of bpf/cc/host.h.
+/// An acknowledgement and the output of the law: `struct record` of bpf/cc/host.h.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Record {
     /// When, by the clock of the kernel's TCP [us].
@@ -21,20 +21,20 @@ pub struct Record {
     pub remote_port: u32,
     /// Delivered since the connection began [packets].
     pub delivered: u32,
-    /// In flight before the answer [packets].
+    /// In flight before the output [packets].
     pub in_flight: u32,
-    /// What this acknowledgement told of [packets].
+    /// Delivered by this acknowledgement [packets].
     pub acked: u32,
     /// Those of them that were marked [packets].
     pub marked: u32,
     /// The window that the law allows [packets].
     pub window: f64,
-    /// The round trip as the law sees it [s].
+    /// The round-trip time in the law's observation [s].
     pub rtt_s: f64,
-    /// The smallest round trip [s].
+    /// The smallest round-trip time in it [s].
     pub base_rtt_s: f64,
-    /// What the law sees besides: a price [s], or the capacity [packets/s].
-    pub seen: f64,
+    /// The third number in it: a price [s], or the capacity [packets/s].
+    pub price_or_capacity: f64,
 }
 
 /// How often records are looked for.
@@ -63,7 +63,7 @@ impl Record {
             window: number(32),
             rtt_s: number(40),
             base_rtt_s: number(48),
-            seen: number(56),
+            price_or_capacity: number(56),
         })
     }
 }
@@ -125,7 +125,7 @@ mod tests {
         bytes[56..64].copy_from_slice(&(-1i64 << 31).to_ne_bytes());
         let record = Record::read(&bytes).unwrap();
         assert_eq!((record.time_us, record.remote_port, record.marked), (7, 80, 3));
-        assert_eq!((record.window, record.seen), (25.0, -0.5));
+        assert_eq!((record.window, record.price_or_capacity), (25.0, -0.5));
         assert_eq!(Record::read(&bytes[1..]), None);
     }
 }

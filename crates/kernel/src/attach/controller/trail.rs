@@ -35,15 +35,15 @@ const STATE_AT: usize = 40;
 const ELAPSED_AT: usize = 16;
 const ONE: i64 = 1 << 32;
 
-/// One step: what the law is told.
+/// One step: an event and its observation.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct Step {
     event: Event,
     rtt: i64,
     base_rtt: i64,
 }
 
-impl Told {
+impl Step {
     /// `struct step` before it, all else zero.
     fn bytes(&self, size: usize) -> Vec<u8> {
         let (event, packets) = match self.event {
@@ -115,10 +115,10 @@ fn finite(parameter: &Parameter) -> (f64, f64) {
 }
 
 /// The events of a trail: at first without any sample, then on paths of any length, empty and full.
-fn told(needs: &Requirements, draws: &mut Draws) -> Vec<Told> {
+fn steps_of(needs: &Requirements, draws: &mut Draws) -> Vec<Step> {
     let ack = Event::Ack { packets: 1, marked: 0 };
     let first = [ack, Event::Cut, ack, Event::Timeout];
-    let mut all: Vec<Told> = first.map(|event| Told { event, rtt: 0, base_rtt: 0 }).to_vec();
+    let mut all: Vec<Step> = first.map(|event| Step { event, rtt: 0, base_rtt: 0 }).to_vec();
     let (mut base_rtt, mut most) = (ONE, ONE);
     while all.len() < STEPS {
         if all.len() % SPELL == first.len() {
@@ -136,7 +136,7 @@ fn told(needs: &Requirements, draws: &mut Draws) -> Vec<Told> {
                 Event::Ack { packets: [1, 2, 1 + draws.below(MOST_PACKETS) as u32][draws.below(3) as usize], marked: 0 }
             }
         };
-        all.push(Told { event, rtt: base_rtt + queued as i64, base_rtt });
+        all.push(Step { event, rtt: base_rtt + queued as i64, base_rtt });
     }
     all
 }
@@ -178,7 +178,7 @@ pub(super) fn follow(
                 continue;
             }
         };
-        let trail = told(&rust.requirements(), &mut draws);
+        let trail = steps_of(&rust.requirements(), &mut draws);
         let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail)?;
         let names: Vec<&str> = rust.names().iter().map(|(name, _)| *name).collect();
         let at = rust.add();
@@ -229,7 +229,7 @@ pub(super) fn follow(
 }
 
 /// The words of each step after the kernel took it: window, gap, state; and how long all took [ns].
-fn in_kernel(law: &str, object: &Object, trail: &[Told]) -> Result<(Vec<Vec<i64>>, u64), Error> {
+fn in_kernel(law: &str, object: &Object, trail: &[Step]) -> Result<(Vec<Vec<i64>>, u64), Error> {
     let failed = |what: &str| {
         let what = format!("the kernel did not {what} of the replay of `{law}`");
         move |source| Error::Kernel { what, source, verifier: String::new() }

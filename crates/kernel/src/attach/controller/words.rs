@@ -12,27 +12,27 @@ use penstock_scenario::model::Chosen;
 use crate::attach::error::Error;
 
 /// What of the requirements a program over bpf/cc/controller.h has to know: `struct requirements` there.
-pub(super) type Asks = [i64; 4];
+pub(super) type RequirementWords = [i64; 4];
 
-/// What a program is told.
+/// The parameters in the form that a program takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ProgramParameters {
     /// `struct law`, word by word.
     pub(super) words: Vec<i64>,
     /// Whether the receiver must have the controller too, and echo marks packet by packet.
-    pub(super) needs_ecn: bool,
-    /// What a program that an entry brings is told of the law's requirements, or which of them bpf/cc/controller.h does not give; that
+    pub(super) requires_ecn: bool,
+    /// The law's requirements, for a program that an entry brings, or which of them bpf/cc/controller.h does not measure; that
     /// matters where the program includes it.
-    pub(super) asks: Option<Result<Asks, String>>,
+    pub(super) requirements: Option<Result<RequirementWords, String>>,
 }
 
-impl Told {
-    fn new(words: Vec<i64>, needs_ecn: bool) -> Self {
-        Self { words, needs_ecn, asks: None }
+impl ProgramParameters {
+    fn new(words: Vec<i64>, requires_ecn: bool) -> Self {
+        Self { words, requires_ecn, requirements: None }
     }
 }
 
-/// A connection as the laws are compiled for it. Its first window is the kernel's, told when it opens.
+/// A connection as the laws are compiled for it. Its first window is the kernel's, known when it opens.
 pub(super) const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
 
 /// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the kernel implementation does not have.
@@ -44,16 +44,16 @@ fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> 
     L::compile(&chosen.values, &SITE).map_err(refused)
 }
 
-pub(super) fn fast(chosen: &Chosen<Controller>) -> Result<Told, Error> {
+pub(super) fn fast(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
     let law: Fast<Fix<32>> = compiled(chosen)?;
     let average = law.requirements().average_rtt.expect("FAST goes by an average");
     let [step, surge, qdelay] = law.start.map_or([number(0.0); 3], |start| [start.step, start.surge, start.qdelay_s]);
     let average = [number(average.over_window), number(average.most)];
     let words = [law.alpha, law.gamma, law.keep, step, surge, qdelay].into_iter().chain(average);
-    Ok(Told::new(words.map(|word| word.0).collect(), false))
+    Ok(ProgramParameters::new(words.map(|word| word.0).collect(), false))
 }
 
-pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Told, Error> {
+pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
     let law: LeadLag<Fix<32>> = compiled(chosen)?;
     let needs = law.requirements();
     let period_s = needs.tick_s.expect("the lead-lag protocol has a period");
@@ -67,10 +67,10 @@ pub(super) fn leadlag(chosen: &Chosen<Controller>) -> Result<Told, Error> {
     let table = estimate.map(|estimate| (estimate.packets, PriceTable::<Fix<32>>::new(estimate)));
     let price = |marks: u32| table.as_ref().map_or(0, |(most, table)| table.price_s(marks.min(*most)).0);
     words.extend((0..=MOST_MARKS).map(price));
-    Ok(Told::new(words, estimate.is_some()))
+    Ok(ProgramParameters::new(words, estimate.is_some()))
 }
 
-pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Told, Error> {
+pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
     let law: Control<Fix<32>, true> = compiled(chosen)?;
     let needs = law.requirements();
     let (average, bottleneck) = (needs.average_rtt, needs.bottleneck);
@@ -87,7 +87,7 @@ pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<Told, Error> {
     let implicit = i64::from(law.implicit);
     let weight = number(average.most).0;
     let words = vec![law.kp.0, implicit, law.kd_s.0, weight, i64::from(bottleneck.pairs), lookback];
-    Ok(Told::new(words, false))
+    Ok(ProgramParameters::new(words, false))
 }
 
 /// The packet pairs that are kept, as in bpf/cc/ccpd.bpf.c.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_is_told_its_parameters_and_its_average() {
+    fn fast_gets_its_parameters_and_its_average() {
         let chosen = controller("fast", &["law.alpha=50 packets".to_owned(), "law.gamma=0.25".to_owned()]).unwrap();
         let told = fast(&chosen).unwrap();
         assert_eq!(told.words, [50 << 32, 1 << 30, 3 << 30, 0, 0, 0, 3 << 32, 1 << 30]);
@@ -121,7 +121,7 @@ mod tests {
 
     /// gamma alpha, growth less one, and the delay; the one without the other is refused.
     #[test]
-    fn fast_is_told_of_a_start_that_multiplies() {
+    fn fast_gets_a_start_that_multiplies() {
         let told = |set: &[&str]| {
             let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
             controller("fast", &set).and_then(|chosen| fast(&chosen)).map(|words| words.words[3..6].to_vec())
@@ -130,15 +130,15 @@ mod tests {
         assert_eq!(told(&[growth, "law.start_qdelay=250 ms"]).unwrap(), [50 << 32, 1 << 30, 1 << 30]);
         assert_eq!(told(&[growth]).unwrap()[2], 2_147_484, "500 us in 2^-32 s");
         assert_eq!(told(&["law.start_growth=1"]).unwrap(), [0; 3]);
-        assert!(told(&["law.start_qdelay=1 ms"]).unwrap_err().to_string().contains("without `start_growth`"));
+        assert!(told(&["law.start_qdelay=1 ms"]).unwrap_err().to_string().contains("with `start_growth` only"));
     }
 
     /// The price of k marks in N is -ln(1 - k/N) / ln phi, capped for k = N at the k of N - 1/2.
     #[test]
-    fn leadlag_is_told_its_table_of_prices() {
+    fn leadlag_gets_its_table_of_prices() {
         let chosen = controller("leadlag", &["law.N=40 packets".to_owned(), "law.period=5 ms".to_owned()]).unwrap();
         let told = leadlag(&chosen).unwrap();
-        assert!(told.needs_ecn && told.words.len() == 12 + 65);
+        assert!(told.requires_ecn && told.words.len() == 12 + 65);
         assert_eq!(told.words[8..13], [0, 0, 5000, 40, 0]);
         let price = |marks: usize| told.words[12 + marks] as f64 / 4_294_967_296.0;
         assert!((price(20) - libm::log(2.0) / libm::log(1000.0)).abs() < 1e-9, "{}", price(20));
@@ -147,13 +147,13 @@ mod tests {
 
     /// By delay nobody else must have it; the exponent of the rate is the printed one less one.
     #[test]
-    fn leadlag_is_told_its_signal_and_form() {
+    fn leadlag_gets_its_signal_and_form() {
         let told = |set: &[&str]| {
             let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
             leadlag(&controller("leadlag", &set).unwrap()).unwrap()
         };
         let printed = told(&["law.signal=delay"]);
-        assert!(!printed.needs_ecn && printed.words.len() == 12 + 65);
+        assert!(!printed.requires_ecn && printed.words.len() == 12 + 65);
         assert_eq!(printed.words[8..12], [1, 0, 10_000, 0]);
         assert!(printed.words[12..].iter().all(|word| *word == 0));
         let other = told(&["law.signal=delay", "law.exponent=of the rate", "law.form=linearised"]);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn ccpd_is_told_its_gains_and_where_to_look_back() {
+    fn ccpd_gets_its_gains_and_where_to_look_back() {
         let told = |set: &[&str]| {
             let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
             ccpd(&controller("ccpd", &set).unwrap()).map(|words| words.words)

@@ -29,8 +29,8 @@ impl AddAssign for Count {
 /// `struct books` of `bpf/tc/host.h`, over all processors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Books {
-    /// Everything that came.
-    pub seen: Count,
+    /// Everything that arrived.
+    pub arrived: Count,
     /// How many pieces it came in: a super-packet is one.
     pub pieces: u64,
     /// Went on as it came, or in profile.
@@ -47,7 +47,7 @@ pub struct Books {
     pub unwritable: Count,
     /// Came while the law was busy for too long, and went on without it.
     pub contended: Count,
-    /// Was chosen for a mark, cannot carry one, and went on, as the program was told.
+    /// Was chosen for a mark, cannot carry one, and went on, as `not_ect` has it.
     pub passed_not_ect: Count,
     /// Was chosen for a mark, cannot carry one, and was dropped.
     pub dropped_not_ect: Count,
@@ -57,7 +57,7 @@ pub struct Books {
     pub dropped_full: Count,
 }
 
-/// How many counts follow what was seen: `FATES`.
+/// How many counts follow what arrived: `FATES`.
 const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
 
@@ -70,7 +70,7 @@ impl Books {
             for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
                 *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
             }
-            books.seen += Count { packets: words[0], bytes: words[1] };
+            books.arrived += Count { packets: words[0], bytes: words[1] };
             books.pieces += words[2];
             for (at, fate) in books.fates_mut().into_iter().enumerate() {
                 *fate += Count { packets: words[3 + at], bytes: words[3 + FATES + at] };
@@ -96,7 +96,7 @@ impl Books {
         ]
     }
 
-    /// What is booked under some end. Equal to [`Books::seen`] whenever no packet is on its way through the program.
+    /// What is booked under some end. Equal to [`Books::arrived`] whenever no packet is on its way through the program.
     pub fn ended(mut self) -> Count {
         self.fates_mut().into_iter().fold(Count::default(), |sum, count| sum + *count)
     }
@@ -105,9 +105,9 @@ impl Books {
     pub(super) fn figures(&self) -> Vec<Figure> {
         let count = |name, what, value| Figure { name, what, counter: true, value: value as f64 };
         vec![
-            count("packets_seen", "packets on the wire", self.seen.packets),
-            count("bytes_seen", "their bytes, with link-layer headers", self.seen.bytes),
-            count("pieces_seen", "pieces that they came in", self.pieces),
+            count("packets_arrived", "packets on the wire", self.arrived.packets),
+            count("bytes_arrived", "their bytes, with link-layer headers", self.arrived.bytes),
+            count("pieces_arrived", "pieces that they came in", self.pieces),
             count("packets_passed", "went on as they came, or in profile", self.passed.packets),
             count("packets_marked", "marked here, or red", self.marked.packets),
             count("packets_yellow", "beyond the profile, within the excess", self.yellow.packets),
@@ -141,7 +141,7 @@ mod tests {
     fn processors_add_up_in_the_order_of_the_map() {
         let words = |of: u64| (0..WORDS as u64).flat_map(|at| (of + at).to_ne_bytes()).collect::<Vec<u8>>();
         let books = Books::of(&[words(0), words(100)]);
-        assert_eq!((books.seen, books.pieces), (Count { packets: 100, bytes: 102 }, 104));
+        assert_eq!((books.arrived, books.pieces), (Count { packets: 100, bytes: 102 }, 104));
         assert_eq!(books.passed, Count { packets: 106, bytes: 128 });
         assert_eq!(books.dropped, Count { packets: 124, bytes: 146 });
         assert_eq!(books.ended().packets, 11 * 116);

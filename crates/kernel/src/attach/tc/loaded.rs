@@ -18,13 +18,13 @@ pub fn missing() -> Vec<Missing> {
     requirements::missing_from(OLDEST, "the first with links at devices (tcx)")
 }
 
-/// What a program is told once, before the verifier looks at it: `place` of `bpf/tc/host.h`.
+/// The constants of a program, set before the verifier looks at it: `place` of `bpf/tc/host.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// Bytes of a packet before its IP header.
     pub(super) link_header: u32,
     /// Whether clock and coin come with each packet.
-    pub(super) told: bool,
+    pub(super) supplied: bool,
     /// Which packets it will see.
     pub(super) direction: Direction,
 }
@@ -48,8 +48,8 @@ pub(super) fn load_from(object: &[u8], wanted: &Wanted, place: Place) -> Result<
 fn prepare(open: &mut OpenObject, place: Place) -> Result<(), Error> {
     let map = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".place"));
     let mut map = map.ok_or_else(|| lacks("a map `.rodata.place`"))?;
-    let value = [place.link_header.to_ne_bytes(), u32::from(place.told).to_ne_bytes()].concat();
-    map.set_initial_value(&value).map_err(|e| failed("take what it is told of its place", e))?;
+    let value = [place.link_header.to_ne_bytes(), u32::from(place.supplied).to_ne_bytes()].concat();
+    map.set_initial_value(&value).map_err(|e| failed("take the constants of the program, `.rodata.place`", e))?;
     for mut program in open.progs_mut() {
         program.set_attach_type(match place.direction {
             Direction::Egress => ProgramAttachType::TcxEgress,
@@ -85,13 +85,13 @@ pub(super) fn tell(settings: &MapHandle, wanted: &Wanted) -> Result<(), Error> {
 
 /// Writes the state before the first packet.
 fn begin(state: &MapHandle, wanted: &Wanted) -> Result<(), Error> {
-    let mut bytes: Vec<u8> = wanted.told.start.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut bytes: Vec<u8> = wanted.parameters.start.iter().flat_map(|word| word.to_ne_bytes()).collect();
     bytes.resize(state.value_size() as usize, 0);
     state.update(ONLY, &bytes, MapFlags::ANY).map_err(|e| failed("take the state", e))
 }
 
 /// The parameters as they were written.
-pub(super) fn told(settings: &MapHandle) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn parameters(settings: &MapHandle) -> Result<Vec<(String, String)>, Error> {
     let bytes = value(settings, MapFlags::LOCK)?;
     let text = bytes.get(TEXT).unwrap_or_default();
     let text = String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The laws that have a tc program, and what each is told.
+//! The laws that have a tc program, and the parameters of each.
 //!
 //! One more is a file in `bpf/tc`, its name in `build.rs`, and an entry here; words stand in the order of the structures of
 //! the law's kernel implementation.
@@ -10,8 +10,8 @@ use penstock_law::conditioner::CONDITIONERS;
 use penstock_law::law::find;
 use penstock_scenario::read::Document;
 
+use super::parameters::{NotEct, ProgramParameters, Settings};
 use super::queues::{BAT, CLCC};
-use super::told::{Asked, NotEct, Told};
 use super::{conditioners, queues};
 use crate::attach::error::Error;
 
@@ -24,10 +24,10 @@ pub(super) struct Program {
     /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
     pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
-    told: fn(&Asked) -> Result<Told, String>,
+    parameters: fn(&Settings) -> Result<ProgramParameters, String>,
 }
 
-/// What laws of a kind are told, as a scenario.
+/// The parameters of laws of a kind, as a scenario.
 #[derive(Debug)]
 struct Kind {
     /// With `LAW` in the place of the law's name.
@@ -106,7 +106,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         kind: QUEUE,
         state: &[(0, "price_s", "the link's price"), (1, "probability", "probability of a mark")],
         object: object!("price"),
-        told: queues::price,
+        parameters: queues::price,
     },
     Program {
         name: "avq",
@@ -116,7 +116,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "virtual_queue_packets", "the virtual queue after the last packet"),
         ],
         object: object!("avq"),
-        told: queues::avq,
+        parameters: queues::avq,
     },
     Program {
         name: "bat",
@@ -129,7 +129,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (BAT + 1, "other_offered_packets_per_s", "what everything else offers"),
         ],
         object: object!("bat"),
-        told: queues::bat,
+        parameters: queues::bat,
     },
     Program {
         name: "clcc",
@@ -145,14 +145,14 @@ pub(super) const PROGRAMS: &[Program] = &[
             (CLCC + BAT + 1, "other_ratio", "what everything else is served over what TCP is, where it has a share"),
         ],
         object: object!("clcc"),
-        told: queues::clcc,
+        parameters: queues::clcc,
     },
     Program {
         name: "token-bucket",
         kind: EDGE,
         state: &[(0, "tokens_bytes", "tokens after the last packet")],
         object: object!("token_bucket"),
-        told: conditioners::token_bucket,
+        parameters: conditioners::token_bucket,
     },
     Program {
         name: "srtcm",
@@ -162,7 +162,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "excess_tokens_bytes", "those of the excess bucket"),
         ],
         object: object!("srtcm"),
-        told: conditioners::srtcm,
+        parameters: conditioners::srtcm,
     },
     Program {
         name: "trtcm",
@@ -172,7 +172,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "peak_tokens_bytes", "those of the peak bucket"),
         ],
         object: object!("trtcm"),
-        told: conditioners::trtcm,
+        parameters: conditioners::trtcm,
     },
     Program {
         name: "early-marking",
@@ -182,15 +182,15 @@ pub(super) const PROGRAMS: &[Program] = &[
             (2, "level_before_bytes", "tokens that the last packet found"),
         ],
         object: object!("early_marking"),
-        told: conditioners::early_marking,
+        parameters: conditioners::early_marking,
     },
 ];
 
-/// A program and what it is told.
+/// A program and its parameters.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub(super) program: &'static Program,
-    pub(super) told: Told,
+    pub(super) parameters: ProgramParameters,
 }
 
 impl Wanted {
@@ -203,20 +203,21 @@ impl Wanted {
     /// [`Error::Input`] with the words of the scenario reader.
     pub fn read(name: &str, settings: &[String]) -> Result<Self, Error> {
         let program = PROGRAMS.iter().find(|p| p.name == name).ok_or_else(|| Error::Input(unknown(name)))?;
-        let told = (program.told)(&program.asked(settings)?).map_err(Error::Input)?;
-        Ok(Self { program, told })
+        let parameters = (program.parameters)(&program.settings(settings)?).map_err(Error::Input)?;
+        Ok(Self { program, parameters })
     }
 
     /// `struct settings`.
     pub(super) fn settings(&self, version: u32) -> Result<Vec<u8>, Error> {
-        let text: Vec<String> = self.told.parameters.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let text: Vec<String> =
+            self.parameters.parameters.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let mut text = text.join("\n").into_bytes();
         // One byte of it ends the text.
         if text.len() >= TEXT.len() {
             return Err(Error::Input(format!("parameters of {} B, and {} B fit", text.len(), TEXT.len() - 1)));
         }
         text.resize(TEXT.len(), 0);
-        let words = self.told.words.iter().flat_map(|word| word.to_ne_bytes());
+        let words = self.parameters.words.iter().flat_map(|word| word.to_ne_bytes());
         Ok([0; 4].into_iter().chain(version.to_ne_bytes()).chain(text).chain(words).collect())
     }
 }
@@ -227,7 +228,7 @@ pub(super) const TEXT: Range<usize> = 8..8 + 1024;
 
 impl Program {
     /// What the command line says of a device.
-    fn asked(&self, settings: &[String]) -> Result<Asked, Error> {
+    fn settings(&self, settings: &[String]) -> Result<Settings, Error> {
         let Kind { scenario, keys, example } = *self.kind;
         let input = |error: &dyn ToString| {
             let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
@@ -259,7 +260,7 @@ impl Program {
         }
         let cells = document.cells().map_err(|e| input(&e))?;
         match <[_; 1]>::try_from(cells) {
-            Ok([cell]) => Ok(Asked { scenario: cell.scenario, not_ect }),
+            Ok([cell]) => Ok(Settings { scenario: cell.scenario, not_ect }),
             Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
         }
     }
@@ -269,7 +270,9 @@ fn unknown(law: &str) -> String {
     let known: Vec<_> = PROGRAMS.iter().map(|program| format!("`{}`", program.name)).collect();
     let known = known.join(", ");
     if find(AQMS, law).is_some() || find(CONDITIONERS, law).is_some() {
-        return format!("`{law}` has no tc program, which sees arrivals and no queue; those that have one are {known}");
+        return format!(
+            "`{law}` has no tc program, since such a program measures arrivals and no queue; laws that have one: {known}"
+        );
     }
     format!("no law is named `{law}`; those with a tc program are {known}")
 }

@@ -1,4 +1,4 @@
-//! What the laws of queues are told, in the words of their C structures.
+//! The parameters of AQMs, in the words of their C structures.
 
 use penstock_law::aqm;
 use penstock_law::aqm::avq::Avq;
@@ -11,7 +11,7 @@ use penstock_law::{Fix, Law, Number};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_real;
 
-use super::told::{Asked, NotEct, Told};
+use super::parameters::{NotEct, ProgramParameters, Settings};
 use crate::attach::settings;
 
 /// Words of `struct bat` and `struct clcc`.
@@ -46,7 +46,7 @@ fn line(site: &aqm::Context, period_s: f64, chosen: OfChosen, law: &[i64]) -> Ve
     [&[capacity, (period_s * 1e9).round() as i64, packet_and_chosen], law].concat()
 }
 
-fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>, not_ect: Option<NotEct>) -> Told {
+fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>, not_ect: Option<NotEct>) -> ProgramParameters {
     let link = &scenario.links["device"];
     let mut parameters = vec![
         ("link.rate".to_owned(), print_real(link.rate.0 as f64, Unit::BitPerSecond)),
@@ -54,11 +54,11 @@ fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>, not_ect: Option<
     ];
     parameters.extend(settings::shown(&link.aqm).into_iter().map(|(key, value)| (format!("aqm.{key}"), value)));
     parameters.extend(not_ect.map(|what| (NotEct::KEY.to_owned(), what.name().to_owned())));
-    Told { words, start, parameters }
+    ProgramParameters { words, start, parameters }
 }
 
-pub(super) fn price(asked: &Asked) -> Result<Told, String> {
-    let (scenario, not_ect) = (&asked.scenario, asked.not_ect.unwrap_or_default());
+pub(super) fn price(settings: &Settings) -> Result<ProgramParameters, String> {
+    let (scenario, not_ect) = (&settings.scenario, settings.not_ect.unwrap_or_default());
     let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
     let law: Price<Fix<32>> = Law::compile(values, &site)?;
     let law = [law.target.0, law.period.0, law.ln_phi.0];
@@ -66,8 +66,8 @@ pub(super) fn price(asked: &Asked) -> Result<Told, String> {
     Ok(queue(scenario, words, Vec::new(), Some(not_ect)))
 }
 
-pub(super) fn avq(asked: &Asked) -> Result<Told, String> {
-    let scenario = &asked.scenario;
+pub(super) fn avq(settings: &Settings) -> Result<ProgramParameters, String> {
+    let scenario = &settings.scenario;
     let (values, site) = (&scenario.links["device"].aqm.values, scenario.site("device"));
     let law: Avq<Fix<32>> = Law::compile(values, &site)?;
     if !law.bytes {
@@ -75,8 +75,8 @@ pub(super) fn avq(asked: &Asked) -> Result<Told, String> {
     }
     let words = [law.gamma.0, law.alpha.0, law.buffer.0, law.mean_packet.0, i64::from(law.bytes)];
     let start = law.initial_state();
-    let not_ect = values.switch("ecn").then(|| asked.not_ect.unwrap_or_default());
-    if not_ect.is_none() && asked.not_ect.is_some() {
+    let not_ect = values.switch("ecn").then(|| settings.not_ect.unwrap_or_default());
+    if not_ect.is_none() && settings.not_ect.is_some() {
         return Err("`not_ect`: without `aqm.ecn=true` `avq` marks nothing, and drops whatever it chooses".to_owned());
     }
     let words = line(&site, 0.0, not_ect.map_or(OfChosen::Drop, OfChosen::marking), &words);
@@ -90,7 +90,7 @@ fn classes(scenario: &Scenario) -> [usize; 2] {
 }
 
 /// `struct shared_line` of `bpf/tc/classes.h`, and the law's parameters behind it.
-fn shared(scenario: &Scenario, law: &[i64]) -> Told {
+fn shared(scenario: &Scenario, law: &[i64]) -> ProgramParameters {
     let (link, site) = (&scenario.links["device"], scenario.site("device"));
     let (packets, bytes) = link.buffer.limits();
     let bytes = u128::from(bytes).min(u128::from(packets) * u128::from(site.packet.0));
@@ -98,16 +98,16 @@ fn shared(scenario: &Scenario, law: &[i64]) -> Told {
     let buffer_ns = i64::try_from(buffer_ns).unwrap_or(i64::MAX);
     let law = [&[site.rate.0 as i64, buffer_ns], law].concat();
     let words = line(&site, link.aqm.values.number("interval"), OfChosen::Drop, &law);
-    let mut told = queue(scenario, words, Vec::new(), None);
-    told.parameters.insert(2, ("link.buffer".to_owned(), print_real(buffer_ns as f64 / 1e9, Unit::Seconds)));
+    let mut all = queue(scenario, words, Vec::new(), None);
+    all.parameters.insert(2, ("link.buffer".to_owned(), print_real(buffer_ns as f64 / 1e9, Unit::Seconds)));
     for (name, class) in &scenario.classes {
         let rate = |of: Rate| print_real(of.0 as f64, Unit::BitPerSecond);
         let ceiling = class.ceiling.map(|of| ("ceiling", rate(of)));
         let share = class.share.map(|share| ("share", share.to_string()));
         let of_class = [Some(("floor", rate(class.floor))), ceiling, share].into_iter().flatten();
-        told.parameters.extend(of_class.map(|(key, value)| (format!("classes.{name}.{key}"), value)));
+        all.parameters.extend(of_class.map(|(key, value)| (format!("classes.{name}.{key}"), value)));
     }
-    told
+    all
 }
 
 /// `struct bat_params` of a class.
@@ -128,15 +128,15 @@ fn bat_words(law: &Bat<Fix<32>>, class: usize) -> [i64; 10] {
     .map(|number| number.0)
 }
 
-pub(super) fn bat(asked: &Asked) -> Result<Told, String> {
-    let scenario = &asked.scenario;
+pub(super) fn bat(settings: &Settings) -> Result<ProgramParameters, String> {
+    let scenario = &settings.scenario;
     let values = &scenario.links["device"].aqm.values;
     aqm::bat::kernel_has(values)?;
     let law: Alone<Bat<Fix<32>>> = Law::compile(values, &scenario.site("device"))?;
     let words = classes(scenario).map(|class| bat_words(&law.0, class));
     let mut start = vec![0; 2 * BAT];
     (start[0], start[BAT]) = (Fix::<32>::of(1.0).0, Fix::<32>::of(1.0).0);
-    Ok(Told { start, ..shared(scenario, words.as_flattened()) })
+    Ok(ProgramParameters { start, ..shared(scenario, words.as_flattened()) })
 }
 
 /// `struct clcc_params` of a class.
@@ -161,8 +161,8 @@ fn clcc_words(law: &Clcc<Fix<32>, Bat<Fix<32>>>, class: usize) -> Vec<i64> {
     words
 }
 
-pub(super) fn clcc(asked: &Asked) -> Result<Told, String> {
-    let scenario = &asked.scenario;
+pub(super) fn clcc(settings: &Settings) -> Result<ProgramParameters, String> {
+    let scenario = &settings.scenario;
     let values = &scenario.links["device"].aqm.values;
     aqm::clcc::kernel_has(values)?;
     let law: Clcc<Fix<32>, Bat<Fix<32>>> = Law::compile(values, &scenario.site("device"))?;
@@ -174,5 +174,5 @@ pub(super) fn clcc(asked: &Asked) -> Result<Told, String> {
         (words[0], words[BAT]) = (Fix::<32>::of(1.0).0, law.inner.classes[class].decrease.0);
         start.extend(words);
     }
-    Ok(Told { start, ..shared(scenario, &words) })
+    Ok(ProgramParameters { start, ..shared(scenario, &words) })
 }

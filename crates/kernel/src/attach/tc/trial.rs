@@ -79,15 +79,15 @@ impl Trial {
         Self::load_from(WITHOUT_LOCK, wanted, false)
     }
 
-    fn load(wanted: Wanted, told: bool) -> Result<Self, Error> {
-        Self::load_from(wanted.program.object, wanted, told)
+    fn load(wanted: Wanted, supplied: bool) -> Result<Self, Error> {
+        Self::load_from(wanted.program.object, wanted, supplied)
     }
 
-    fn load_from(object: &[u8], wanted: Wanted, told: bool) -> Result<Self, Error> {
+    fn load_from(object: &[u8], wanted: Wanted, supplied: bool) -> Result<Self, Error> {
         if let Some(missing) = loaded::missing().into_iter().next() {
             return Err(missing.into());
         }
-        let place = Place { link_header: 14, told, direction: Direction::Egress };
+        let place = Place { link_header: 14, supplied, direction: Direction::Egress };
         let object = loaded::load_from(object, &wanted, place)?;
         Ok(Self { wanted, object })
     }

@@ -44,7 +44,7 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     if window < 2.0 || window.fract() != 0.0 {
         refuse("sender.initial_window", "QUIC has two whole packets at the least", "choose 2 packets or more");
     }
-    let ecn = match group.needs(scenario.packet) {
+    let ecn = match group.requirements(scenario.packet) {
         Ok(needs) => needs.marks != Marks::Ignored,
         Err(what) => {
             refuse("cc", &what, "choose other parameters");
@@ -145,7 +145,7 @@ mod tests {
             (
                 format!("cc = {{ law = \"dctcp\" }}, {quic} }}"),
                 "",
-                "flows.f.cc: `dctcp` needs the number of marked packets",
+                "flows.f.cc: `dctcp` requires the number of marked packets",
             ),
             (
                 format!("cc = {{ law = \"cubic\" }}, {quic} ssthresh = 30 }}"),

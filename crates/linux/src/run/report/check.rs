@@ -23,7 +23,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     let mut beyond = error.beyond;
     let mut findings = run.plan.findings.clone();
     findings.extend(run.costs.iter().cloned());
-    let last = run.sent.edges.last().map(|reading| reading.flows.as_slice()).unwrap_or_default();
+    let last = run.sent.boundaries.last().map(|reading| reading.flows.as_slice()).unwrap_or_default();
     let mut sockets = IndexMap::new();
     for (number, name) in scenario.groups.keys().enumerate() {
         let of_group = || (0..).zip(&run.plan.flows).filter(move |(_, plan)| plan.group == number);

@@ -17,7 +17,7 @@ pub(crate) struct File {
     pub(crate) algorithm: String,
     /// The documents that it follows, with sections.
     pub(crate) source: String,
-    /// What the documents leave open, and the choice of these vectors.
+    /// Points that the documents leave open, and the choice of these vectors.
     pub(crate) choices: Vec<String>,
     /// User's data and header of a datagram, all of which have this size [bytes].
     pub(crate) datagram_bytes: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Bound {
     pub(crate) bytes: f64,
 }
 
-/// What happens to one controller.
+/// The events of one controller.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Sequence {
@@ -57,7 +57,7 @@ pub(crate) struct Sequence {
     pub(crate) name: &'static str,
     /// The document and section that it is about.
     pub(crate) section: &'static str,
-    /// What it shows.
+    /// The purpose of the sequence.
     pub(crate) about: &'static str,
     /// In the order of time.
     pub(crate) events: Vec<Event>,
@@ -70,7 +70,7 @@ pub(crate) struct Sequence {
 pub(crate) struct Event {
     /// When, from the beginning of the sequence [us].
     pub(crate) at_us: u64,
-    /// What happens.
+    /// The kind of the event.
     pub(crate) event: Kind,
     /// When the datagrams, or the newest of them, were sent [us]; zero where they are sent now.
     pub(crate) sent_us: u64,
@@ -94,7 +94,7 @@ pub(crate) struct Event {
     pub(crate) pacing_bit_per_s: Option<f64>,
 }
 
-/// What happens.
+/// The kind of the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {

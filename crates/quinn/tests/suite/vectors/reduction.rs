@@ -30,7 +30,7 @@ pub(crate) struct File {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Reduction {
-    /// What it shows.
+    /// The purpose of the sequence.
     name: &'static str,
     /// Target of the window [datagrams].
     ssthresh: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Reduction {
     acknowledgements: Vec<Acknowledgement>,
 }
 
-/// An acknowledgement. What it lets out leaves at once.
+/// An acknowledgement. The packets that it allows leave at once.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Acknowledgement {
@@ -49,7 +49,7 @@ struct Acknowledgement {
     safe: bool,
     /// In flight, after it and before anything is sent [datagrams].
     in_flight: u32,
-    /// What may leave [datagrams].
+    /// Datagrams that may leave [datagrams].
     sends: u32,
 }
 

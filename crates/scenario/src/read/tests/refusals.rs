@@ -115,7 +115,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "aqm = { law = \"red\", ecn = 1 }", "lab.toml:13: links.bottleneck.aqm.ecn: `1` is not a switch"),
     ("duplex = true", "aqm = { law = \"red\", min_threshold = 5 }", "lab.toml:13: links.bottleneck.aqm.min_threshold: `5` is not a number of packets: write `5 packets`"),
     ("duplex = true", "aqm = { law = \"red\", max_p = \"automatic\" }", "lab.toml:13: links.bottleneck.aqm.max_p: `automatic` is not a number"),
-    ("duplex = true", "aqm = { law = \"red\", min_threshold = \"50 packets\", max_threshold = \"20 packets\" }", "lab.toml:13: links.bottleneck.aqm: the law `red` cannot run like this: its parameters contradict each other or the place: `max_threshold` (20 packets) must be above"),
+    ("duplex = true", "aqm = { law = \"red\", min_threshold = \"50 packets\", max_threshold = \"20 packets\" }", "lab.toml:13: links.bottleneck.aqm: the law `red` cannot run like this: its parameters contradict each other or the scenario: `max_threshold` (20 packets) must be above"),
     ("[links.bottleneck]", "[defaults.lnks]\nloss = 0.1\n[links.bottleneck]", "lab.toml:7: defaults.lnks: the key `lnks` is unknown here: did you mean `links`?"),
     ("[links.bottleneck]", "[defaults.links]\nlos = 0.1\n[links.bottleneck]", "lab.toml:8: links.bottleneck.los: the key `los` is unknown here: did you mean `loss`?"),
     // Rates that change.
@@ -289,7 +289,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { ecn_echo = \"accurate\", accecn_option = 1 }\ncc = {", "lab.toml:20: flows.ftp.sender.accecn_option: `1` is not a switch"),
     ("cc = {", "sender = { ecn_echo = \"accurate\", accecn_option = false, receiver_ecn = \"classic\" }\ncc = {", "lab.toml:20: flows.ftp.sender.accecn_option: a connection that falls back to RFC 3168 has no AccECN Option, so this has no effect: leave it out, or leave `receiver_ecn` out"),
     ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"dctcp\" }\nsender = { ecn_echo = \"accurate\", receiver_ecn = \"classic\" }", "lab.toml:21: flows.ftp.sender.receiver_ecn: `classic` does not go with the law `dctcp`, which counts marked packets"),
-    ("law = \"newreno\", ecn = true", "law = \"cubic\", hystart_rule = \"linux\"", "lab.toml:20: flows.ftp.cc: the law `cubic` cannot run like this: its parameters contradict each other or the place: `hystart_rule` has an effect with `hystart = true` only"),
+    ("law = \"newreno\", ecn = true", "law = \"cubic\", hystart_rule = \"linux\"", "lab.toml:20: flows.ftp.cc: the law `cubic` cannot run like this: its parameters contradict each other or the scenario: `hystart_rule` has an effect with `hystart = true` only"),
     ("cc = {", "sender = { handshake = 1 }\ncc = {", "lab.toml:20: flows.ftp.sender.handshake: `1` is not a switch"),
     ("cc = {", "sender = { quick_acks = 16 }\ncc = {", "lab.toml:20: flows.ftp.sender.quick_acks: every packet is acknowledged, so `quick_acks` has no effect: leave it out, or write `delayed_ack = 2`"),
     ("cc = {", "sender = { quick_acks = -1, delayed_ack = 2 }\ncc = {", "lab.toml:20: flows.ftp.sender.quick_acks: `-1` is negative: write a whole number"),
@@ -338,7 +338,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\n[customers.C2]\nflows = [\"ftp\"]\n[flows.ftp]", "lab.toml:18: customers.C2.flows[0]: `ftp` belongs to the customer `C1` already: let each group belong to one customer"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` needs `committed_rate`, committed rate of the contract, bits per second on the wire: add it: `1 bit/s` to `1 Tbit/s`"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marker\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.law: no conditioner is named `early-marker`: did you mean `early-marking`?"),
-    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\", committed_rate = \"1 Mbit/s\", k1 = 0.1 }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` cannot run like this: its parameters contradict each other or the place: `k1` and `k2` are given with `gain_rule = \"given\"` only"),
+    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\", committed_rate = \"1 Mbit/s\", k1 = 0.1 }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` cannot run like this: its parameters contradict each other or the scenario: `k1` and `k2` are given with `gain_rule = \"given\"` only"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"token-bucket\", committed_rate = \"0 bit/s\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.committed_rate: `0 bit/s` is outside the range of `committed_rate` of the law `token-bucket`: write `1 bit/s` to `1 Tbit/s`"),
     ("[flows.ftp]", "[stop]\n[flows.ftp]", "lab.toml:15: stop.when: missing: write `when = \"transfers complete\"`"),
     ("[flows.ftp]", "[stop]\nwhen = \"bored\"\n[flows.ftp]", "lab.toml:16: stop.when: `bored` is not known here: known: `transfers complete`"),
@@ -350,7 +350,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[classes.a]\nshare = 0.6\n[classes.b]\nshare = 0.5\n[flows.x]\nfrom = \"left\"\nto = \"right\"\ncc = { law = \"fast\" }\nclass = \"a\"\n[flows.ftp]\nclass = \"b\"", "lab.toml:15: classes: the shares of the classes add up to 1.1: write shares of one whole"),
     // Laws that treat classes apart.
     ("duplex = true", "duplex = true\naqm = { law = \"bat\" }\nscheduler = { law = \"drr\" }", "lab.toml:15: links.bottleneck.scheduler: the AQM `bat` treats classes apart in one queue, and a scheduler has several"),
-    ("duplex = true", "duplex = true\naqm = { law = \"clcc\" }", "lab.toml:14: links.bottleneck.aqm: the law `clcc` cannot run like this: its parameters contradict each other or the place: no class whose flows cross the link has a `share`"),
+    ("duplex = true", "duplex = true\naqm = { law = \"clcc\" }", "lab.toml:14: links.bottleneck.aqm: the law `clcc` cannot run like this: its parameters contradict each other or the scenario: no class whose flows cross the link has a `share`"),
     // Windows.
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"5 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window `[\"5 s\", \"5 s\"]` is empty"),
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"61 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window ends at 61 s, after the run: end it at 60 s"),

@@ -1,13 +1,13 @@
-//! What is asked of a tc program, and what the program is told: the words between the list of programs and the laws.
+//! The settings of a tc program, and its parameters: the words between the list of programs and the laws.
 
 use penstock_scenario::model::Scenario;
 
-/// What the command line says.
+/// The settings of the command line.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct Settings {
     /// Of the law and the line.
     pub(super) scenario: Scenario,
-    /// Of packets that a law which marks has chosen, and that cannot carry a mark, where it is said.
+    /// Of packets that a law which marks has chosen, and that cannot carry a mark, where it is given.
     pub(super) not_ect: Option<NotEct>,
 }
 
@@ -38,9 +38,9 @@ impl NotEct {
     }
 }
 
-/// What a program is told.
+/// The parameters in the form that a program takes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Told {
+pub(super) struct ProgramParameters {
     /// What stands behind the text in its `struct settings`: the place, and the law's parameters.
     pub(super) words: Vec<i64>,
     /// The words that its state begins with before the first packet; the rest is zero.
