@@ -274,9 +274,9 @@ pub(crate) static DELAY: Table = Table {
     what: "With `every` and `steps`, the delay takes steps of equal length, again and again until the run ends. With \
            `trace`, the delay follows a recorded file. Each line of the trace file is a time and a delay, both in \
            seconds, as in `15,0.027`. The first line may be `time,delay`. The first time is 0, and times increase. \
-           Each delay holds until the next time, and the last delay until the run ends. The file name is relative to \
-           the scenario's folder. The trace file has at most 100,000 delays. The record of a run has these delays as a \
-           list.",
+           Each delay holds until the next time, and the last delay until the run ends. The name of the trace \
+           file is relative to the folder of the scenario. The trace file has at most 100,000 delays. The record of a \
+           run has these delays as a list.",
     keys: &[
         key("every", DURATION, Means("no steps"), "length of each step"),
         key("steps", Shape::List(&DURATION), Means("no steps"), "two or more delays, in order"),
@@ -335,8 +335,8 @@ pub(crate) static TRACE: Table = Table {
            time in seconds and a rate in bit/s, as in `2.5,12000000`. The first line of a `csv` trace may be \
            `time,rate`. The first time of a `csv` trace is 0, and times increase. Each rate holds until the next time, \
            and the last rate until the run ends. A rate of zero is an outage. The first rate must be above zero; \
-           buffers in BDP and laws use this rate. The file name is relative to the scenario's folder. The trace file \
-           has at most 64 MB.",
+           buffers in BDP and laws use this rate. The name of the trace file is relative to the folder of the \
+           scenario. The trace file has at most 64 MB.",
     keys: &[
         key("trace", Shape::Text, Required, "the file's name"),
         key(

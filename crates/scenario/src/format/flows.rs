@@ -166,8 +166,8 @@ pub(crate) static SIZES: Table = Table {
     path: "flows.NAME.size.distribution",
     what: "A file of sizes. Each line has a size in bytes, a comma, and the share of transfers that are no larger, as \
            in `1460,0.5`. Sizes and shares must not decrease, and the last share is 1. Between two points the \
-           distribution is a straight line. Lines that begin with `#` are comments. The file name is relative to the \
-           scenario's folder.",
+           distribution is a straight line. Lines that begin with `#` are comments. The name of the file is relative \
+           to the folder of the scenario.",
     keys: &[
         key("file", Shape::Text, Required, "the file's name"),
         key(
