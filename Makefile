@@ -160,7 +160,7 @@ PYTHON       = $(abspath $(BUILT))/python-env
 python-tools: setup
 	[ "$$(cat $(PYTHON)/tools 2>/dev/null)" = '$(PYTHON_TOOLS)' ] || {
 		rm -rf $(PYTHON)
-		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q $(PYTHON_TOOLS) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
+		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --no-compile $(PYTHON_TOOLS) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
 	} || { rm -rf $(PYTHON); echo 'python: not built: it needs python3 of 3.11 or later with venv, and PyPI' >&2; exit 3; }
 
 wheel: python-tools ## the Python package, optimised: target/wheels
@@ -172,14 +172,14 @@ test-python: ## the Python package: its tests, from a wheel in an environment of
 	if ! $(MAKE) -s python-tools; then echo 'test-python: not run'; [[ "$${PENSTOCK_REQUIRE:-}" != *python* ]]; exit; fi
 	rm -rf $(BUILT)/wheels-debug
 	$(PYTHON)/bin/maturin build -q --profile dev --locked -m python/Cargo.toml --out $(BUILT)/wheels-debug
-	$(PYTHON)/bin/pip install -q --no-deps --no-index --force-reinstall $(BUILT)/wheels-debug/*.whl
-	PYTHONDONTWRITEBYTECODE=1 $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
+	$(PYTHON)/bin/pip install -q --no-compile --no-deps --no-index --force-reinstall $(BUILT)/wheels-debug/*.whl
+	PYTHONPYCACHEPREFIX="$(abspath $(BUILT))/pycache" $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
 
 # What the pages of the site are made with; kept from run to run.
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14
 site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 	tools=$(BUILT)/site-tools
-	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && "$$tools/bin/pip" install -q $(SITE_TOOLS); } || {
+	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && "$$tools/bin/pip" install -q --no-compile $(SITE_TOOLS); } || {
 		rm -rf "$$tools"; echo 'site: not built: it needs python3 with venv, and PyPI' >&2; [ -z "$${CI:-}" ] || exit 0; exit 3; }
 	rm -rf target/site-pages target/site && mkdir -p target/site-pages
 	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
