@@ -310,7 +310,7 @@ fn a_kill_leaves_nothing() {
         }
     }
     // The kernel takes a namespace down some time after the last of it is gone.
-    for _ in 0..100 {
+    for _ in 0..1200 {
         if held(&made).is_empty() {
             break;
         }

@@ -346,7 +346,7 @@ fn a_way_out_is_there_on_request_and_gone_after() {
     assert_eq!(closed.unwrap().status.code(), Some(1), "no route");
 
     let mut child = within(&machine, call("sleep 60"));
-    let outer = (0..100).find_map(|_| {
+    let outer = (0..1200).find_map(|_| {
         thread::sleep(Duration::from_millis(50));
         devices().lines().find_map(|line| Some(line.trim().strip_prefix("penstock-")?.split(':').next()?.to_owned()))
     });
@@ -366,7 +366,7 @@ fn a_way_out_is_there_on_request_and_gone_after() {
     assert_eq!(seen(4000), "198.51.100.1", "translated while it runs");
     child.kill().unwrap();
     child.wait().unwrap();
-    for _ in 0..100 {
+    for _ in 0..1200 {
         if !devices().contains("penstock-") {
             break;
         }

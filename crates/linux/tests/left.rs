@@ -56,7 +56,7 @@ fn a_run_leaves_no_controller() {
         assert!(most >= 3, "{generator:?}: a controller is there while it runs: {most}");
         let left = || controllers().into_iter().filter(|(id, _)| !before.contains_key(id)).collect::<Vec<_>>();
         let mut rest = left();
-        for _ in 0..200 {
+        for _ in 0..1200 {
             if rest.is_empty() {
                 break;
             }

@@ -96,7 +96,7 @@ pub(super) fn end(what: &str) -> io::Result<()> {
     fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "brisk")?;
     let receiver = format!("{}:5000", env::var("PENSTOCK_RECEIVER").unwrap());
     let connected = || TcpStream::connect(&receiver).map_err(|_| thread::sleep(Duration::from_millis(50)));
-    let mut stream = (0..100).find_map(|_| connected().ok()).expect("the other end listens");
+    let mut stream = (0..1200).find_map(|_| connected().ok()).expect("the other end listens");
     // Some four seconds.
     stream.write_all(&vec![0; 8_000_000])?;
     Ok(())
