@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn what_contradicts_itself_is_refused() {
-        assert!(compile::<f64>(&[("start_qdelay", 1e-3)]).unwrap_err().contains("without `start_growth`"));
+        assert!(compile::<f64>(&[("start_qdelay", 1e-3)]).unwrap_err().contains("with `start_growth` only"));
         assert!(compile::<f64>(&[("start_growth", 1.0), ("start_qdelay", 1e-3)]).unwrap().start.is_none());
     }
 }

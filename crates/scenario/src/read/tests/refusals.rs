@@ -661,7 +661,7 @@ fn contracts_of_classes_are_held_against_the_links_they_cross() {
     assert!(cells(&over).is_ok(), "nobody asked the law");
     let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"bat\" }", 1));
     let expected = "lab.toml:14: links.bottleneck.aqm: the law `bat` cannot run like this: its parameters contradict each other or \
-                    the place: the floors of its classes add up to 700000000 bit/s, which is more than the line's 622000000 bit/s";
+                    the scenario: the floors of its classes add up to 700000000 bit/s, which is more than the line's 622000000 bit/s";
     assert_eq!(said, expected);
     let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"aimd\" }", 1));
     assert!(said.ends_with("`aimd` keeps no guarantees, but the class `udp` has a floor or a ceiling"), "{said}");
