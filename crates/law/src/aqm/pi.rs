@@ -67,7 +67,7 @@ struct Pi<N> {
 }
 
 numbers! {
-    /// What PI remembers.
+    /// The state of PI.
     struct State {
         /// Marking probability of a packet of mean size.
         probability: "1" as "Marking probability",

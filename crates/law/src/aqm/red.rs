@@ -1,4 +1,4 @@
-//! Random early detection, gentle, with the automatic settings of ns-2; adaptive, if told so.
+//! Random early detection, gentle, with the automatic settings of ns-2; adaptive by a switch.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
 //! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
@@ -162,7 +162,7 @@ struct Red<N> {
 }
 
 numbers! {
-    /// What RED remembers.
+    /// The state of RED.
     struct State {
         /// Exponentially weighted average of the queue, updated at each arrival.
         average: "packets" as "Average queue",
@@ -176,7 +176,7 @@ numbers! {
         count: u32,
         /// Bytes that arrived since the last mark [B].
         count_bytes: u64,
-        /// Whether the average was above the lower threshold at the last arrival.
+        /// True if the average was above the lower threshold at the last arrival.
         above: bool,
     }
 }
@@ -335,7 +335,7 @@ struct Adaptive {
     target: [f64; 2],
 }
 
-/// What adaptive RED remembers: what RED does, and its curve.
+/// The state of adaptive RED: that of RED, and its curve.
 #[derive(Debug, Clone)]
 struct AdaptiveState {
     red: State<f64>,

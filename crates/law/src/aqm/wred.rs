@@ -147,7 +147,7 @@ struct Wred<N> {
 }
 
 numbers! {
-    /// What WRED remembers. Without `average`, what it has seen last; without `coupled`, the first two stay at zero.
+    /// The state of WRED. Without `average`, the last observation; without `coupled`, the first two stay at zero.
     struct State {
         /// Exponentially weighted average of the green packets waiting, updated at each arrival; zero without
         /// `coupled`.
@@ -160,9 +160,9 @@ numbers! {
         probability: "1" as "Drop probability",
     }
     frozen {
-        /// Whether it met more than its upper threshold.
+        /// True if it met more than its upper threshold.
         beyond: bool,
-        /// Whether that packet is the one in question: a hit has followed.
+        /// True if that packet is the one in question: a hit has followed.
         hit: bool,
     }
 }

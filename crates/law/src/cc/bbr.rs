@@ -1,4 +1,4 @@
-//! BBR, version 1: it sends at the bandwidth that it measures, with as much in flight as the smallest round trip asks for.
+//! BBR, version 1: it sends at the bandwidth that it measures, and keeps in flight the data of that bandwidth over the smallest round trip.
 //!
 //! Source: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016;
 //! draft-cardwell-iccrg-bbr-congestion-control-00; and Linux, `net/ipv4/tcp_bbr.c`, for every constant and for what the paper
@@ -89,7 +89,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the sender does about losses, as in Linux.
+/// The sender's response to losses, as in Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Recovery {
     Open,
@@ -98,7 +98,7 @@ enum Recovery {
 }
 
 numbers! {
-    /// What BBR remembers.
+    /// The state of BBR.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -133,7 +133,7 @@ numbers! {
         phase_began: Time,
         full_count: u32,
         full: bool,
-        /// When ProbeRTT may end, and whether a round trip has passed in it.
+        /// The time at which ProbeRTT may end, and true once a round trip has passed in it.
         probe_rtt_until: Option<Time>,
         probe_rtt_round: bool,
         /// ProbeRTT keeps the flow short of data: packets sent from then until so many are delivered.
@@ -163,7 +163,7 @@ impl Bbr {
         if s.least.get().is_none() { self.initial_window } else { libm::ceil(bandwidth * s.min_rtt * gain) }
     }
 
-    /// Room for the quanta that are on their way through the hosts, in an even number of packets.
+    /// Adds the quanta that are on their way through the hosts, in an even number of packets.
     fn quantized(&self, s: &State<f64>, packets: f64) -> f64 {
         let even = 2.0 * libm::ceil(0.5 * (packets + 3.0 * self.quantum(s)));
         if s.mode == Mode::ProbeBw && s.phase == 0 { even + 2.0 } else { even }
@@ -216,7 +216,7 @@ impl Bbr {
         self.update_window(s, d, ack, losses, bandwidth);
     }
 
-    /// Whether ProbeRTT held the flow back when the packet was sent.
+    /// True if ProbeRTT held the flow back when the packet was sent.
     fn held(s: &State<f64>, sent: Time, delivered: u64) -> bool {
         s.held_since.is_some_and(|since| sent >= since && delivered <= s.held_until)
     }
@@ -263,7 +263,7 @@ impl Bbr {
         s.extra_acked = s.aggregation.most();
     }
 
-    /// Whether a phase of ProbeBW ends; `before` packets were in flight before this acknowledgement.
+    /// True if a phase of ProbeBW ends; `before` packets were in flight before this acknowledgement.
     fn phase_is_over(&self, s: &State<f64>, now: Time, before: f64, losses: u32) -> bool {
         let long = now.since(s.phase_began).seconds() > s.min_rtt;
         let gain = self.phase_gain(s);

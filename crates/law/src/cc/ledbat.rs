@@ -68,7 +68,7 @@ struct Ledbat {
 }
 
 numbers! {
-    /// What LEDBAT remembers.
+    /// The state of LEDBAT.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

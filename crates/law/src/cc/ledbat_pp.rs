@@ -103,7 +103,7 @@ enum Phase {
 }
 
 numbers! {
-    /// What LEDBAT++ remembers.
+    /// The state of LEDBAT++.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -146,7 +146,7 @@ impl LedbatPp {
         }
     }
 
-    /// What the time makes of it.
+    /// Applies the passing of time.
     fn clock(s: &mut State<f64>, now_s: f64, rtt_s: f64) {
         match s.phase {
             Phase::Avoid { until_s } if now_s >= until_s => {

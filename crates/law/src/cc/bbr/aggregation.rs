@@ -1,5 +1,5 @@
-//! Packets that acknowledgements bring beyond the bandwidth, where a link or a receiver holds them up: the window has to have
-//! room for so many more.
+//! Packets that acknowledgements bring beyond the bandwidth when a link or a receiver holds them up: the window grows by so
+//! many.
 //!
 //! Source: Linux, `net/ipv4/tcp_bbr.c`, bbr_update_ack_aggregation.
 

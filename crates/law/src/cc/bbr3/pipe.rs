@@ -1,4 +1,4 @@
-//! Whether the pipe is full: the delivery rate grows no more, or in Startup too much is lost.
+//! The test of a full pipe: the delivery rate grows no more, or in Startup too much is lost.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "Exiting Acceleration Based on Bandwidth Plateau" and "Exiting Startup Based on Packet
 //! Loss".
@@ -35,7 +35,7 @@ impl Pipe {
         self.reached |= self.now;
     }
 
-    /// Losses say that it is full.
+    /// Losses show that it is full.
     pub(super) fn fill(&mut self) {
         (self.now, self.reached) = (true, true);
     }

@@ -1,4 +1,4 @@
-//! When to probe for bandwidth, and how far: the wait between probes and the long-term bound of what is in flight.
+//! The times and sizes of probes for bandwidth: the wait between probes and the long-term bound of the flight.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "Time Scale for Bandwidth Probing" and "ProbeBW Algorithm Details".
 
@@ -24,7 +24,7 @@ impl Wait {
         self.since = now;
     }
 
-    /// Whether the time is over, or as many rounds as an idealised Reno flow would need.
+    /// True if the time is over, or as many rounds as an idealised Reno flow would need.
     pub(super) fn is_over(&self, now: Time, rounds: f64) -> bool {
         now.since(self.since).seconds() > self.most_s || self.rounds as f64 >= rounds
     }

@@ -22,7 +22,7 @@ pub(in crate::cc) const LOW_WINDOW: f64 = 16.0;
 /// One slow start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::cc) struct Classic {
-    /// When the round began, and when the last acknowledgement of its train came [s].
+    /// The start of the round, and the time of the last acknowledgement of its train [s].
     round_s: f64,
     last_s: f64,
     /// The smallest round trip so far, and of this round [s].
