@@ -19,14 +19,14 @@ struct Flight {
     left: Instant,
     /// Bytes that are neither acknowledged nor lost.
     under_way: u64,
-    /// Where the path stood.
+    /// The state of the path then.
     then: Transmission,
     /// P.delivered_time and P.first_send_time of the BBR draft.
     delivered_time: Time,
     first_sent: Time,
 }
 
-/// What one path has under way, in packets of its MTU.
+/// The flights of one path, in packets of its MTU.
 #[derive(Debug, Clone)]
 pub(crate) struct Flights {
     list: VecDeque<Flight>,
@@ -167,7 +167,7 @@ impl Flights {
         self.limited_until = (self.delivered + self.under_way as f64 / mtu).max(1.0);
     }
 
-    /// When the newest packet of the acknowledgement was sent, if there is one.
+    /// The time of sending of the acknowledgement's newest packet, if there is one.
     pub(crate) fn newest(&self) -> Option<(Instant, Time)> {
         self.newest.map(|newest| (newest.left, newest.then.sent))
     }

@@ -1,4 +1,4 @@
-//! What has become of the packets that a tc program saw.
+//! The fates of the packets that a tc program processed.
 
 use std::ops::{Add, AddAssign};
 
@@ -31,7 +31,7 @@ impl AddAssign for Count {
 pub struct Books {
     /// Everything that arrived.
     pub arrived: Count,
-    /// How many pieces it came in: a super-packet is one.
+    /// The number of its pieces: a super-packet is one.
     pub pieces: u64,
     /// Went on as it came, or in profile.
     pub passed: Count,
@@ -57,7 +57,7 @@ pub struct Books {
     pub dropped_full: Count,
 }
 
-/// How many counts follow what arrived: `FATES`.
+/// The number of counts after that of arrivals: `FATES`.
 const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
 
@@ -96,7 +96,7 @@ impl Books {
         ]
     }
 
-    /// What is booked under some end. Equal to [`Books::arrived`] whenever no packet is on its way through the program.
+    /// The packets booked under some end. Equal to [`Books::arrived`] whenever no packet is on its way through the program.
     pub fn ended(mut self) -> Count {
         self.fates_mut().into_iter().fold(Count::default(), |sum, count| sum + *count)
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The events of a controller and the answers of one that follows its document.
+/// The events of a controller and the outputs of one that follows its document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct File {
@@ -23,13 +23,13 @@ pub(crate) struct File {
     pub(crate) datagram_bytes: u64,
     /// The window at the beginning of each sequence [bytes].
     pub(crate) initial_window_bytes: u64,
-    /// How far an answer may be off.
+    /// The allowed error of an output.
     pub(crate) tolerance: Tolerance,
     /// Each begins with a new controller.
     pub(crate) sequences: Vec<Sequence>,
 }
 
-/// How far an answer may be off, by the arithmetic of a stack.
+/// The allowed error of an output, by the arithmetic of a stack.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Tolerance {
@@ -43,7 +43,7 @@ pub(crate) struct Tolerance {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Bound {
-    /// A part of the answer.
+    /// A part of the output.
     pub(crate) relative: f64,
     /// [bytes]
     pub(crate) bytes: f64,
@@ -63,26 +63,26 @@ pub(crate) struct Sequence {
     pub(crate) events: Vec<Event>,
 }
 
-/// An event, and the answer after it. Its keys are in this order.
+/// An event, and the output after it. Its keys are in this order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "its name in the files")]
 pub(crate) struct Event {
-    /// When, from the beginning of the sequence [us].
+    /// Its time, from the beginning of the sequence [us].
     pub(crate) at_us: u64,
     /// The kind of the event.
     pub(crate) event: Kind,
-    /// When the datagrams, or the newest of them, were sent [us]; zero where they are sent now.
+    /// The time of sending of the datagrams, or of the newest of them [us]; zero if they are sent now.
     pub(crate) sent_us: u64,
-    /// How many, all of the same time.
+    /// Their number, all of the same time.
     pub(crate) datagrams: u64,
     /// Those among them that were marked (CE).
     pub(crate) marked: u64,
-    /// How often it happens.
+    /// The number of its repetitions.
     pub(crate) repeat: u64,
-    /// How much later each time [us].
+    /// The time between two repetitions [us].
     pub(crate) every_us: u64,
-    /// How much later each time the datagrams were sent [us].
+    /// The time between the datagrams of two repetitions [us].
     pub(crate) sent_every_us: u64,
     /// The congestion window after the last time [bytes].
     pub(crate) cwnd_bytes: f64,
