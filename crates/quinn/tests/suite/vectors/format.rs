@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The events of a controller and the outputs of one that follows its document.
+/// The events of a controller and the answers of one that follows its document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct File {
@@ -23,13 +23,13 @@ pub(crate) struct File {
     pub(crate) datagram_bytes: u64,
     /// The window at the beginning of each sequence [bytes].
     pub(crate) initial_window_bytes: u64,
-    /// The allowed error of an output.
+    /// How far an answer may be off.
     pub(crate) tolerance: Tolerance,
     /// Each begins with a new controller.
     pub(crate) sequences: Vec<Sequence>,
 }
 
-/// The allowed error of an output, by the arithmetic of a stack.
+/// How far an answer may be off, by the arithmetic of a stack.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Tolerance {
@@ -43,7 +43,7 @@ pub(crate) struct Tolerance {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Bound {
-    /// A part of the output.
+    /// A part of the answer.
     pub(crate) relative: f64,
     /// [bytes]
     pub(crate) bytes: f64,
@@ -63,26 +63,26 @@ pub(crate) struct Sequence {
     pub(crate) events: Vec<Event>,
 }
 
-/// An event, and the output after it. Its keys are in this order.
+/// An event, and the answer after it. Its keys are in this order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "its name in the files")]
 pub(crate) struct Event {
-    /// Its time, from the beginning of the sequence [us].
+    /// When, from the beginning of the sequence [us].
     pub(crate) at_us: u64,
     /// The kind of the event.
     pub(crate) event: Kind,
-    /// The time of sending of the datagrams, or of the newest of them [us]; zero if they are sent now.
+    /// When the datagrams, or the newest of them, were sent [us]; zero where they are sent now.
     pub(crate) sent_us: u64,
-    /// Their number, all of the same time.
+    /// How many, all of the same time.
     pub(crate) datagrams: u64,
     /// Those among them that were marked (CE).
     pub(crate) marked: u64,
-    /// The number of its repetitions.
+    /// How often it happens.
     pub(crate) repeat: u64,
-    /// The time between two repetitions [us].
+    /// How much later each time [us].
     pub(crate) every_us: u64,
-    /// The time between the datagrams of two repetitions [us].
+    /// How much later each time the datagrams were sent [us].
     pub(crate) sent_every_us: u64,
     /// The congestion window after the last time [bytes].
     pub(crate) cwnd_bytes: f64,

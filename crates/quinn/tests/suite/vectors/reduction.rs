@@ -45,7 +45,7 @@ pub(crate) struct Reduction {
 struct Acknowledgement {
     /// DeliveredData [datagrams].
     delivered: u32,
-    /// SafeACK: it moves the smallest unacknowledged number on and reports no loss.
+    /// SafeACK: it moves the smallest unacknowledged number on and tells of no loss.
     safe: bool,
     /// In flight, after it and before anything is sent [datagrams].
     in_flight: u32,
@@ -134,7 +134,8 @@ impl File {
 
 /// RFC 9937, section 6: while more is in flight than the target, what has left is the target's share of what was delivered, rounded
 /// up; below it no acknowledgement lets out more than it delivered and one, or goes beyond the target (the conservative and the
-/// slow-start reduction bound). A recovery ends with the target in flight, unless more was lost than the reduction allows.
+/// slow-start reduction bound). A recovery ends with the target in flight, unless
+/// more was lost than the reduction has room for.
 #[test]
 fn reductions_keep_their_share() {
     for Reduction { name, ssthresh, recover_fs, acknowledgements } in file().reductions {
