@@ -47,7 +47,7 @@ pub fn compare<'a>(
     (rows, not_run)
 }
 
-/// Why the second world has no number of a measure; `elsewhere` says that the first has none either in these cells.
+/// The reason why the second world has no number of a measure; `elsewhere` is true if the first has none either in these cells.
 fn why_not(part: &Part, measure: &Measure, scope: Scope, elsewhere: bool, there: &Runs<'_>) -> String {
     let paths = [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()];
     if part.analysis {

@@ -23,7 +23,7 @@ pub struct Space {
     pub name: String,
     /// One line for people.
     pub title: String,
-    /// What an adversary may do.
+    /// The limits of an adversary.
     pub limits: Limits,
     /// The scenario that the genes change.
     scenario: Draft,
@@ -32,7 +32,7 @@ pub struct Space {
     corpus: Vec<Table>,
 }
 
-/// Why a file is not a space, or not an objective.
+/// The reason why a file is not a space, or not an objective.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SpaceError(pub String);
@@ -64,7 +64,7 @@ impl Space {
     /// Reads a space; `file` is what messages call it.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Names the error, and its line.
     pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
         let written: Written = read(text, file)?;
         let wrong = |what: String| SpaceError(format!("{file}: {what}"));
@@ -90,7 +90,7 @@ impl Space {
     /// Adds what an objective needs: keys of the scenario, genes, and scenarios to begin with.
     ///
     /// # Errors
-    /// Says what is wrong.
+    /// Names the error.
     pub(crate) fn extend(
         &mut self,
         scenario: &Table,

@@ -27,7 +27,7 @@ impl Interval {
         Self { estimate: libm::exp(estimate), low: libm::exp(low), high: libm::exp(high), n, level }
     }
 
-    /// Whether `value` lies in it, ends included.
+    /// True if `value` lies in it, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

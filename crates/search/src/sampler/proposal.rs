@@ -1,4 +1,4 @@
-//! What a sampler proposed and has not learnt the scores of.
+//! The proposals of a sampler that wait for their scores.
 
 use std::cmp::Ordering;
 
