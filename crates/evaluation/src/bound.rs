@@ -29,7 +29,7 @@ pub struct Bound {
     /// Laws that it does not bind: their number is reported.
     #[serde(default)]
     pub except: Vec<String>,
-    /// The document of the bound.
+    /// The source of the bound.
     pub source: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Bound {
-    /// Its test, or what is wrong with it.
+    /// Its test, or the error in it.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, String> {
         let of = self.of.as_deref().unwrap_or_default();
         let along = self.along.as_deref().unwrap_or_default();

@@ -156,7 +156,7 @@ pub struct Measure {
     pub path: String,
     /// A path whose number is taken from it.
     pub minus: Option<String>,
-    /// A path by whose number it, or what `minus` leaves of it, is divided.
+    /// A path by whose number it, or the difference that `minus` leaves, is divided.
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
@@ -239,7 +239,7 @@ impl Criterion {
     /// Reads a criterion file; `file` is how errors name it.
     ///
     /// # Errors
-    /// Names the line and what would do.
+    /// Names the line and the remedy.
     pub fn parse(text: &str, file: &str) -> Result<Self, CriterionError> {
         let at = |offset: usize, what: String| CriterionError { file: file.into(), line: line(text, offset), what };
         let mut criterion: Self =

@@ -44,7 +44,7 @@ impl Decision {
     }
 }
 
-/// The verdict on the mean of what seeds gave. If they do not lie about one value, Student's interval and that of the bootstrap
+/// The verdict on the mean over the seeds. If they do not lie about one value, Student's interval and that of the bootstrap
 /// have to agree; `stream` names its draws.
 pub(crate) fn decided(tested: &Tested, looks: &Looks, one_mode: bool, stream: &str) -> Decision {
     let Tested { values, limit, margin } = tested;

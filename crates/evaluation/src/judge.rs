@@ -11,7 +11,7 @@ use crate::extent::{self, Scope};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Limit, Spread, Verdict};
 
-/// The windows of each run that have the first and the second half of what is measured.
+/// The windows of each run that have the first and the second half of the measured span.
 pub const HALVES: [&str; 2] = ["first-half", "second-half"];
 
 /// The runs for a part of a criterion.
@@ -103,7 +103,7 @@ pub fn wants_more<'a>(
         })
 }
 
-/// One verdict of many: a failure outweighs what is undecided, that what is met, that what is only reported; none of none.
+/// One verdict of many: `fails` outweighs `undecided`, that `meets`, that `reported`; none of none.
 fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let weight = |verdict: &Verdict| match verdict {
         Verdict::Fails => 4,
@@ -219,7 +219,7 @@ fn decision(
     }
 }
 
-/// The number in the first and in the second half of what is measured; none of a window or of the whole run.
+/// The number in the first and in the second half of the measured span; none of a window or of the whole run.
 fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
     let of = |half: &str| {
         let within = |path: &String| format!("windows.{half}.{path}");

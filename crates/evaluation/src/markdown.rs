@@ -159,7 +159,7 @@ fn cells(measured: &Measured) -> String {
     text
 }
 
-/// The differences of a second world from the first, and what did not run there.
+/// The differences of a second world from the first, and the parts that did not run there.
 fn worlds(first: &str, beside: &Beside) -> String {
     let Beside { world, runs, beyond, rows, not_run } = beside;
     let about = format!(

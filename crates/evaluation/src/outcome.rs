@@ -223,7 +223,7 @@ pub struct Numbers {
 /// The law against a baseline, over the seeds that both have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Against {
-    /// By what they are compared; of ratios the mean is the geometric one.
+    /// The scale of their comparison; of ratios the mean is the geometric one.
     pub scale: Scale,
     /// The mean.
     pub mean: f64,
@@ -256,7 +256,7 @@ impl Evaluation {
     }
 }
 
-/// The verdicts of an evaluation and its main numbers: what is kept on record of it, and compared with later.
+/// The verdicts of an evaluation and its main numbers, for the record and for later comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Version of the file format: 1.

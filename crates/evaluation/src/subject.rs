@@ -174,7 +174,7 @@ impl Subject {
         })
     }
 
-    /// Reads a scenario with it, for what is wrong with its parameters; gives the requirements of a controller.
+    /// Reads a scenario with it, for errors in its parameters; gives the requirements of a controller.
     fn try_out(&self, registry: &Arc<Registry>) -> Result<Option<cc::Requirements>, String> {
         const PATH: &str = "format = 1\nduration = \"1 s\"\n\
             links.bottleneck = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"1 bdp\" }\n\

@@ -9,7 +9,7 @@ use crate::judge::{Runs, number, numbers, unit};
 use crate::outcome::{BesideRow, NotRun};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the
-/// runs of each part. Gives a row for each measure, cell and law that both have, and what the second lacks.
+/// runs of each part. Gives a row for each measure, cell and law that both have, and the parts that the second lacks.
 pub fn compare<'a>(
     criterion: &Criterion,
     laws: &[&str],

@@ -54,7 +54,7 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
     }
 }
 
-/// The missing part without which this machine cannot attach laws; none if it can. All of it is tried but what would change something.
+/// The missing part without which this machine cannot attach laws; none if it can. It tries everything that changes nothing.
 pub fn missing(pins: &Pins) -> Option<Missing> {
     let known = requirements::not_allowed_to_attach().into_iter().chain(controller::missing());
     known.chain(pins.missing()).next().or_else(controller::refused)

@@ -36,7 +36,7 @@ pub struct Words<T> {
     pub observation: T,
 }
 
-/// One call of a law: what goes in. Words that a law does not have are zero.
+/// One call of a law: its inputs. Words that a law does not have are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
     /// Which of [`Kernel implementation::events`].

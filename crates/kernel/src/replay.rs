@@ -232,7 +232,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Runs a program over the first `count` slots and returns what it took [ns].
+    /// Runs a program over the first `count` slots and returns its time [ns].
     fn run(&self, program: &str, count: usize, done: usize) -> Result<u64, Error> {
         let found =
             self.object.progs_mut().find(|p| p.name() == program).expect("bpf/replay.bpf.c has a program a law");

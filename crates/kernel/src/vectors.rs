@@ -1,7 +1,7 @@
-//! Vectors: what every implementation of a law must compute, as text for any language.
+//! Vectors: the results that every implementation of a law must compute, as text for any language.
 //!
 //! `#` begins a line for people; one of them, `# N vectors`, has their number. A line `params ...` gives the compiled parameters of the
-//! vectors below it. Any other line is a vector: an event, the state before, what was measured, an arrow, and the state after. Numbers are
+//! vectors below it. Any other line is a vector: an event, the state before, the observation, an arrow, and the state after. Numbers are
 //! decimal integers; the file's header names them, in the words of [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
 
 use std::fmt;
@@ -147,7 +147,7 @@ impl Vectors {
         Self { kernel_law: self.kernel_law, file: self.file.clone(), list }
     }
 
-    /// Compares outcomes, one a vector and in their order, with what must come out.
+    /// Compares outcomes, one a vector and in their order, with the required results.
     pub(crate) fn compare(&self, outcomes: impl IntoIterator<Item = [i64; MOST.state]>) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         for (vector, got) in self.list.iter().zip(outcomes) {

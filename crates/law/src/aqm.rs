@@ -118,7 +118,7 @@ numbers! {
         all_arrived: "packets",
         /// As [`Observation::departed`], of all classes together.
         all_departed: "packets",
-        /// Of [`Observation::all_arrived`], what the law's probabilities let in on average: `T O` summed over the classes.
+        /// Of [`Observation::all_arrived`], the part that the law's probabilities let in on average: `T O` summed over the classes.
         all_let_in: "packets",
     }
     frozen {

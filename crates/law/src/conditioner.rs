@@ -91,7 +91,7 @@ numbers! {
 }
 
 numbers! {
-    /// The output of a conditioner. The packet that arrived last is green with what is left of the probability.
+    /// The output of a conditioner. The packet that arrived last is green with the remaining probability.
     pub struct Output {
         /// Probability that this packet is yellow.
         yellow: "1",

@@ -172,7 +172,7 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N));
     /// Applies an event to a state of these numbers, and otherwise as that instance starts; they are replaced by those
-    /// after it. The instance may serve to try it on: what it held is lost.
+    /// after it. The instance may serve to try it on: its own state is lost.
     fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, observation: &R::Observation<N>) {
         self.restart(at);
         let mut put = numbers.iter();
@@ -362,7 +362,7 @@ pub enum Linearisation {
 
 /// A law as a program for the kernel, and how the program gets the law's parameters.
 ///
-/// Nothing here knows BPF: the program is bytes, and who loads it judges them. The law itself is that of [`Entry::fixed`]: it defines which
+/// Nothing here knows BPF: the program is bytes, and its loader judges them. The law itself is that of [`Entry::fixed`]: it defines which
 /// parameters fit the kernel's arithmetic and its requirements, and the program is compared with it.
 pub struct KernelProgram<R: Role> {
     /// The compiled object. Empty where the build had no compiler for it.

@@ -169,7 +169,7 @@ impl Values {
     /// The longest name of a parameter [bytes].
     pub(crate) const LONGEST_NAME: usize = 32;
 
-    /// The defaults of `parameters`; what is required or automatic is still open.
+    /// The defaults of `parameters`; required and automatic ones are still open.
     pub fn defaults(parameters: &'static [Parameter]) -> Self {
         let value = |p: &Parameter| if let Default::Is(x) = p.default { Some(x) } else { None };
         Self {

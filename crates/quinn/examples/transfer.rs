@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The receiver makes a certificate and writes it to the file that is named. Then it takes files, one after the other, until it
-//! is stopped. The sender waits until the certificate is there, and prints what the transfer came to.
+//! is stopped. The sender waits until the certificate is there, and prints the results of the transfer.
 
 use std::error::Error;
 use std::net::SocketAddr;

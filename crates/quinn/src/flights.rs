@@ -1,8 +1,8 @@
 //! Transmissions that are under way, with where the path stood when each left: for round-trip times and rate samples.
 //!
 //! quinn reports a transmission, which may be several packets, as one number of bytes, and names packets by the time at
-//! which they were sent. So a record is a transmission. Packets without data are in it too, but are not acknowledged: what
-//! quinn has in flight decides.
+//! which they were sent. So a record is a transmission. Packets without data are in it too, but are not acknowledged:
+//! quinn's count in flight decides.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -141,7 +141,7 @@ impl Flights {
         lost
     }
 
-    /// An acknowledgement is complete: quinn has so many bytes in flight. Those beyond them are packets that nobody acknowledges.
+    /// An acknowledgement is complete: quinn has so many bytes in flight. Those beyond them are packets without an acknowledgement.
     pub(crate) fn settle(&mut self, in_flight: u64) {
         let mut beyond = self.under_way.saturating_sub(in_flight);
         for flight in &mut self.list {

@@ -1,4 +1,4 @@
-//! A law as quinn's controller: what quinn reports becomes the law's observations and events.
+//! A law as quinn's controller: the reports of quinn become the law's observations and events.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -292,7 +292,7 @@ impl Hosted {
         self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
     }
 
-    /// The window that QUIC has [packets]: the law's, or what the law's rate sends in a round trip.
+    /// The window that QUIC has [packets]: the law's, or the packets of the law's rate in a round trip.
     fn window_packets(&self) -> f64 {
         let gap_s = self.output.gap_s;
         let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);

@@ -1,4 +1,4 @@
-//! The bounds beside a scenario: what its runs shall show, for a replay.
+//! The bounds beside a scenario: the numbers that its runs shall show, for a replay.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ pub struct Band {
     pub at_most: Option<f64>,
 }
 
-/// A number of the summary, and what it may be.
+/// A number of the summary, and its bounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
@@ -127,7 +127,7 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl Bounds {
-    /// Reads bounds; `file` is what messages call them.
+    /// Reads bounds; `file` is its name in messages.
     ///
     /// # Errors
     /// Names the error, and its line.
@@ -153,7 +153,8 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// The bounds of a finding: what its fresh seeds gave, loosened by a tenth, and of the references what makes the path no excuse.
+    /// The bounds of a finding: the results of its fresh seeds, loosened by a tenth, and of the references the number that makes the path
+    /// no excuse.
     pub fn of(finding: &Finding, law: &str) -> Self {
         let (confirmed, kind) = (&finding.confirmed, finding.kind);
         let [least, most] = confirmed.range;

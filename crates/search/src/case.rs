@@ -83,8 +83,8 @@ impl Bench {
         }
     }
 
-    /// A source without congestion control that sends as much as the bottleneck does, on average: what the path can carry. None
-    /// where the draft is no scenario.
+    /// A source without congestion control that sends as much as the bottleneck does, on average: the capacity of the path.
+    /// None where the draft is no scenario.
     fn constant(&self, draft: &Draft) -> Option<Contender> {
         let scenario = self.read(draft).ok()?;
         let link = scenario.links.get(bottleneck(&scenario)?)?;

@@ -133,8 +133,8 @@ impl Draft {
         leaves
     }
 
-    /// The same scenario in fewer lines: what all groups of flows have stands once, in `[defaults.flows]`, and what is the default of
-    /// the format is left out.
+    /// The same scenario in fewer lines: the common settings of all groups of flows are in `[defaults.flows]`, and defaults of the
+    /// format are left out.
     #[must_use]
     pub fn compact(&self) -> Self {
         let mut draft = self.clone();

@@ -1,4 +1,4 @@
-//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with what points to the mechanism.
+//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with hints at the mechanism.
 
 use penstock_evaluation::statistics::mean;
 use penstock_law::quantity::Time;
@@ -103,7 +103,7 @@ pub fn findings<R: Runner>(
     Ok((found, dismissed))
 }
 
-/// A draft without what findings are due to, as far as it has that; and whether that is less than the draft.
+/// A draft without the elements that findings are due to, as far as it has them; and whether that is less than the draft.
 fn unexplained(draft: &Draft, found: &[Finding]) -> (Draft, bool) {
     let mut less = draft.clone();
     for before in found {
@@ -164,7 +164,7 @@ fn unsettled(bench: &Bench, draft: &Draft) -> Draft {
     noisy
 }
 
-/// Shrinks a candidate to what still scores `enough`, and confirms what is left; none if that does not hold on fresh seeds.
+/// Shrinks a candidate to a draft that still scores `enough`, and confirms it; none if that does not hold on fresh seeds.
 fn shrunk<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,

@@ -1,4 +1,4 @@
-//! The search: where to look, how much to spend, and what to keep.
+//! The search: where to look, how much to spend, and which candidates to keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::trial::{Court, Outcome, Runner};
 const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
 /// The most points that the plain sampler has at first.
 const PLAIN: usize = 200;
-/// Of the budget, what the phases up to the genetic search may use, and those up to the evolution of numbers.
+/// Of the budget, the part for the phases up to the genetic search, and that for those up to the evolution of numbers.
 const SHARES: [f64; 2] = [0.65, 0.85];
 /// The number of points that evolution starts from, and of evaluations that each has.
 const EVOLUTIONS: (usize, usize) = (3, 150);
@@ -76,7 +76,7 @@ struct Hunt<'a, R> {
     runner: &'a mut R,
     /// The fitness of each genome, at the last rung that it reached.
     known: BTreeMap<Genome, f64>,
-    /// The same of each scenario: genes of what is absent have no effect.
+    /// The same of each scenario: genes of absent elements have no effect.
     scenarios: BTreeMap<String, f64>,
     /// The scenarios that have run at the second rung.
     promoted: BTreeSet<String>,
@@ -165,7 +165,7 @@ impl<R: Runner> Hunt<'_, R> {
         Ok(())
     }
 
-    /// The fitness of genomes at the first rung; what is known is not run again.
+    /// The fitness of genomes at the first rung; known ones are not run again.
     fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
         // The corpus may be larger than the budget.
         let genomes = &genomes[..genomes.len().min(self.before_last.saturating_sub(self.spent))];

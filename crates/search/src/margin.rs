@@ -11,7 +11,7 @@ use crate::trial::{Court, Runner};
 const FACTORS: [f64; 9] = [0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0];
 /// The number of bisections of the boundary.
 const BISECTIONS: usize = 6;
-/// Keys that may be decisive, the first that a draft has: what the adversary does, then the path.
+/// Keys that may be decisive, the first that a draft has: those of the adversary, then the path.
 const DECISIVE: [&str; 14] = [
     "jitter",
     "ack_jitter",

@@ -1,4 +1,4 @@
-//! Objectives: what counts as bad, by how much, and beside which references.
+//! Objectives: the kinds of failure, their scores, and their references.
 
 mod measure;
 pub(crate) mod role;
@@ -155,7 +155,7 @@ impl Kind {
         found.ok_or_else(|| "the run has no number for the objective".to_owned())
     }
 
-    /// The score of what was measured beside what references gave, from 0 to 1, which is worst. Without references, of a
+    /// The score of a measure beside the measures of references, from 0 to 1, which is worst. Without references, of a
     /// relative objective the largest score that it can have.
     pub fn score(self, measured: f64, references: &[f64]) -> f64 {
         let lowest = references.iter().copied().min_by(f64::total_cmp);
@@ -203,7 +203,7 @@ impl Kind {
     }
 }
 
-/// An objective as data: what it adds to a space.
+/// An objective as data: its additions to a space.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objective {
@@ -223,7 +223,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Reads an objective; `file` is what messages call it.
+    /// Reads an objective; `file` is its name in messages.
     ///
     /// # Errors
     /// Names the error, and its line.
@@ -235,7 +235,7 @@ impl Objective {
         Ok(objective)
     }
 
-    /// Adds to a space what the objective needs.
+    /// Adds the needs of the objective to a space.
     ///
     /// # Errors
     /// Names the part that does not fit.

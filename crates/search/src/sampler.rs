@@ -1,4 +1,4 @@
-//! Samplers: what to try next. They propose genomes and learn the scores of those that were run.
+//! Samplers: the choice of the next genomes. They propose genomes and learn the scores of those that were run.
 
 mod cautious;
 mod draw;

@@ -11,7 +11,7 @@ pub(crate) use spot::Spot;
 
 /// Candidates that are tried together: some may run in vain, and none depends on how many processors there are.
 const TOGETHER: usize = 4;
-/// The shortest part behind the warm-up [s]: what shows only in less passes.
+/// The shortest part behind the warm-up [s]: a failure that shows only in less passes.
 const LEAST_SCORED_S: f64 = 30.0;
 /// The most rounds over all passes.
 const MOST_ROUNDS: usize = 3;

@@ -1,4 +1,4 @@
-//! A space of scenarios as data: a scenario, what varies in it, and what an adversary may do.
+//! A space of scenarios as data: a scenario, its genes, and the limits of an adversary.
 //!
 //! The values of each gene are a finite list. So every scenario of the space is short, exact and repeatable.
 
@@ -61,7 +61,7 @@ struct Written {
 }
 
 impl Space {
-    /// Reads a space; `file` is what messages call it.
+    /// Reads a space; `file` is its name in messages.
     ///
     /// # Errors
     /// Names the error, and its line.
@@ -87,7 +87,7 @@ impl Space {
         Ok(space)
     }
 
-    /// Adds what an objective needs: keys of the scenario, genes, and scenarios to begin with.
+    /// Adds the needs of an objective: keys of the scenario, genes, and scenarios to begin with.
     ///
     /// # Errors
     /// Names the error.

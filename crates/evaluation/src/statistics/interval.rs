@@ -7,7 +7,7 @@ use penstock_scenario::student::student_quantile;
 /// A number with its confidence interval, all in the number's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The estimate: the mean, or what a bootstrap computed.
+    /// The estimate: the mean, or the result of a bootstrap.
     pub estimate: f64,
     /// Lower end.
     pub low: f64,

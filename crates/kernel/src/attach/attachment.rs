@@ -16,7 +16,7 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// The device or the sockets.
     pub place: Place<'a>,
-    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for an AQM or a conditioner; what is not given is the default.
+    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for an AQM or a conditioner; other settings have their defaults.
     pub settings: &'a [String],
 }
 

@@ -10,7 +10,7 @@ use super::error::Error;
 /// The messages of libbpf, which are those of the whole process: one load at a time.
 static SAID: Mutex<String> = Mutex::new(String::new());
 static ALONE: Mutex<()> = Mutex::new(());
-/// Lines of the verifier that are shown: the last of its way, and what was wrong there.
+/// Lines of the verifier that are shown: the last of its way, and the error there.
 const SHOWN: usize = 12;
 
 #[expect(clippy::needless_pass_by_value, reason = "the type of libbpf's callback")]

@@ -193,7 +193,7 @@ impl Pins {
         }
     }
 
-    /// Removes a pin, and with it what nothing else holds.
+    /// Removes a pin, and with it the objects that nothing else holds.
     ///
     /// # Errors
     /// An error of the kernel.

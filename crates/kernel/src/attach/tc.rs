@@ -234,7 +234,7 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     Ok(attached)
 }
 
-/// Reads what the maps of a program have.
+/// Reads the maps of a program.
 fn read(info: &ProgramInfo, attached: &mut Attached) -> Result<(), Error> {
     let program = PROGRAMS.iter().find(|program| program.name == attached.name);
     let program = program.ok_or_else(|| loaded::lacks("a law that is known here"))?;

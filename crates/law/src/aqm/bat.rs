@@ -1,11 +1,11 @@
 //! BAT: each class of traffic has a transmit probability, moved by increases while bandwidth is spare and by decreases
-//! in proportion to what the class offers.
+//! in proportion to the offered load of the class.
 //!
 //! Source: Pletka, Kind, Waldvogel, Mannel, "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive
 //! Traffic", section III and equation (1); the scheme is that of Bowen, Jeffries, Kencl, Kind, Pletka, "Bandwidth
 //! Allocation for Non-Responsive Flows with Active Queue Management", Int. Zurich Seminar 2002. The size of the increase
 //! is in the form that the claims of US patent 6,701,389 give: in proportion to `S + f_min - sum f_min`.
-//! Differs, where the paper is silent or cannot mean what it prints:
+//! Differs, where the paper is silent or its print cannot be meant:
 //! - The excess bandwidth signal is one where the queue is short (bandwidth is available), or below a second, higher
 //!   level and shorter than an interval ago (it soon will be). The paper gives only the words in brackets.
 //! - With `excess = "rate"` it is one where the sum of `T O` over all classes is below a threshold: the claims of the
@@ -132,7 +132,7 @@ pub(super) const THRESHOLD: Parameter = Parameter::number(
     "our choice: the patent has no value; a twentieth of the line keeps the queue short",
 );
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
     kernel_has(values)?;
     build::<Fix<32>, Alone<Bat<Fix<32>>>>(values, context)
@@ -150,7 +150,7 @@ pub fn kernel_has(values: &Values) -> Result<(), String> {
     }
 }
 
-/// Refuses what is given but not read with this choice of `excess`.
+/// Refuses parameters that are given but not read with this choice of `excess`.
 fn check_excess(values: &Values) -> Result<(), String> {
     let (unread, read): (&[Parameter], _) =
         if values.number(EXCESS.name) == 0.0 { (&[THRESHOLD], "rate") } else { (&[LOW, HIGH], "queue") };
@@ -186,7 +186,7 @@ impl<N: Number> State<N> {
     }
 }
 
-/// A law of transmit probabilities with an increase and a decrease for each class: what [`Clcc`](super::clcc) can steer.
+/// A law of transmit probabilities with an increase and a decrease for each class: the inner law of [`Clcc`](super::clcc).
 pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
     /// Compiles parameters.
     ///

@@ -1,9 +1,9 @@
-//! CLCC: a slow integral controller that turns the decrease of a non-responsive class until what it is served over what
-//! the others are follows a reference.
+//! CLCC: a slow integral controller that turns the decrease of a non-responsive class until the ratio of its service to
+//! that of the others follows a reference.
 //!
 //! Source: Pletka, Kind, Waldvogel, Mannel, "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive
 //! Traffic", section IV: equations (3) to (7) and figure 5, of which only the text is left.
-//! Differs, where the paper is silent, contradicts itself or cannot mean what it prints:
+//! Differs, where the paper is silent, contradicts itself or its print cannot be meant:
 //! - (6) is printed with `r_ref - r_k - 1`; the last is an index, `r_{k-1}`: a constant would leave a lasting error.
 //! - The lower bound of (7) is zero, which the law could never leave. It is a share of the decrease at the start here.
 //! - For preemption the text keeps the decrease, twice, and lets it fall by a tenth a step, once. `preemption` has
@@ -184,7 +184,7 @@ fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, A
     }
 }
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
     kernel_has(values)?;
     build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
@@ -438,7 +438,7 @@ impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
         (s.decrease, s.ratio, [s.error, s.error_before]) = (held.kept, held.ratio, held.errors);
     }
 
-    /// Nothing: what becomes of packets is the inner law's.
+    /// Nothing: the inner law decides on packets.
     fn output(&self, _: &Turned<N>, _: &Observation<N>) -> Output<N> {
         Output { probability: N::of(0.0), price_s: N::of(0.0) }
     }

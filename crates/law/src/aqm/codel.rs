@@ -70,7 +70,7 @@ numbers! {
         drop_next: "s" as "Time of the next drop",
     }
     frozen {
-        /// Drops since dropping began, or what is taken over from the time before.
+        /// Drops since dropping began, or the count taken over from the time before.
         count: u32,
         /// The initial value of `count`.
         count_before: u32,

@@ -2,7 +2,7 @@
 //!
 //! Source: Paganini, Wang, Low, Doyle, "A New TCP/AQM for Stable Operation in Fast Networks", equation (5) and Fig. 4.
 //! Corrected: the price is kept at or above zero and a packet is marked when the coin is *below* the probability (the
-//! print has neither); load counts bytes, not packets, so that acknowledgements weigh what they carry.
+//! print has neither); load counts bytes, not packets, so that acknowledgements weigh their bytes.
 //! Kernel implementation: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
 
 use alloc::string::String;

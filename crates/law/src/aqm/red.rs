@@ -2,10 +2,10 @@
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
 //! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
-//! and for `adaptive`; where those are silent, what ns-2 does.
+//! and for `adaptive`; where those are silent, as in ns-2.
 //! Four rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
-//! `spare_empty_queue` (mark only if a packet is waiting), `arrivals_first` (what waits at the moment of a departure) and
-//! `idle_from_start` (since when a line is idle) here, and `grow_on_echo` of the controller.
+//! `spare_empty_queue` (mark only if a packet is waiting), `arrivals_first` (the packets that wait at the moment of a
+//! departure) and `idle_from_start` (the start of an idle time) here, and `grow_on_echo` of the controller.
 //! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1); with `adaptive`,
 //! max_p moves at multiples of the interval (in ns-2, with the first arrival after an interval).
 
@@ -229,7 +229,7 @@ impl<N: Number> Red<N> {
         s.average *= (self.ln_keep * N::count(idle)).exp();
     }
 
-    /// p_a: p_b spaced by what has passed since the last mark.
+    /// p_a: p_b spaced by the packets since the last mark.
     fn spaced(&self, p: N, count: N) -> N {
         let expected = count * p;
         if self.wait {
@@ -331,7 +331,7 @@ impl<N: Number> Law<N> for Red<N> {
 struct Adaptive {
     red: Red<f64>,
     interval_s: f64,
-    /// The middle fifth of what lies between the thresholds.
+    /// The middle fifth of the span between the thresholds.
     target: [f64; 2],
 }
 

@@ -1,8 +1,8 @@
 //! BBR, version 1: it sends at the bandwidth that it measures, and keeps in flight the data of that bandwidth over the smallest round trip.
 //!
 //! Source: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016;
-//! draft-cardwell-iccrg-bbr-congestion-control-00; and Linux, `net/ipv4/tcp_bbr.c`, for every constant and for what the paper
-//! leaves open: packet conservation, restart from idle, aggregation of acknowledgements, policers.
+//! draft-cardwell-iccrg-bbr-congestion-control-00; and Linux, `net/ipv4/tcp_bbr.c`, for every constant and for the parts that
+//! the paper leaves open: packet conservation, restart from idle, aggregation of acknowledgements, policers.
 //! Differs: packets for bytes, and real numbers for 24 bits behind the point. The maximum of bandwidth is that of all rounds of
 //! its window, where Linux keeps three samples. A round trip that a delayed acknowledgement made longer counts as any other.
 //! The host holds packets back itself, so that none in flight has yet to leave.
@@ -48,8 +48,8 @@ const PHASES: u32 = 8;
 const STARTS: f64 = 7.0;
 /// The bandwidth before the first round trip is the initial window in this time [s] (Linux: bbr_init_pacing_rate_from_rtt).
 const FIRST_RTT_S: f64 = 1e-3;
-/// A send quantum is what is paced in this time [s] (Linux: sk_pacing_shift of 10), and has no more bytes than this
-/// (GSO_LEGACY_MAX_SIZE without its header), nor packets than the second (bbr_tso_segs_goal).
+/// A send quantum is the data paced in this time [s] (Linux: sk_pacing_shift of 10), and has no more bytes than
+/// this (GSO_LEGACY_MAX_SIZE without its header), nor packets than the second (bbr_tso_segs_goal).
 const QUANTUM_S: f64 = 1.0 / 1024.0;
 const QUANTUM_BYTES: f64 = 65_535.0 - 320.0;
 const QUANTUM_PACKETS: f64 = 127.0;
@@ -393,7 +393,7 @@ impl Bbr {
         }
     }
 
-    /// In the first round trip of a recovery as much is sent as is delivered; after recovery the window is what it was.
+    /// In the first round trip of a recovery as much is sent as is delivered; after recovery the old window returns.
     fn recover_or_restore(s: &mut State<f64>, d: &Delivery, acked: f64, losses: u32) {
         if losses > 0 {
             s.window = (s.window - f64::from(losses)).max(1.0);

@@ -60,7 +60,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
 
 /// The bandwidth before the first round trip is the initial window in this time [s] (InitPacingRate).
 const FIRST_RTT_S: f64 = 1e-3;
-/// A send quantum is what is paced in this time [s], and has no more bytes than this and no fewer packets (SetSendQuantum).
+/// A send quantum is the data paced in this time [s], and has no more bytes than this and no fewer packets (SetSendQuantum).
 const QUANTUM_S: f64 = 1e-3;
 const QUANTUM_BYTES: f64 = 65_536.0;
 const QUANTUM_PACKETS: f64 = 2.0;
@@ -96,7 +96,7 @@ numbers! {
         bandwidth: "packets/s" as "Bandwidth",
         /// Smallest round-trip time of the last seconds; zero before the first sample.
         min_rtt: "s" as "Smallest round-trip time",
-        /// Packets that may be in flight by what probing found; zero without such a bound.
+        /// Packets that may be in flight by the result of probing; zero without such a bound.
         inflight_longterm: "packets" as "Long-term bound in flight",
         /// Packets that may be in flight by recent losses; zero without such a bound.
         inflight_shortterm: "packets" as "Short-term bound in flight",

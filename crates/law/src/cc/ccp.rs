@@ -3,11 +3,11 @@
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
 //! (3) for the window, section V for the rest. Symbols: `buffer` is B, `level` x, `in_flight` I.
-//! Differs: (3) has I on both sides, since a window is what will be in flight, so by default it is solved for `I = w`; as printed,
-//! with what is in flight now, it is `window_form = "explicit"`. The paper leaves out timeouts: plain TCP, with half of the window
-//! where RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that a kept window
-//! which loses what it sends comes down to what (3) allows with an empty queue, and then to what (3) allows, and so is that slow
-//! start grows no window of which less than half is in use: (3) would not take it back before a loss.
+//! Differs: (3) has I on both sides, since a window is the coming flight, so by default it is solved for `I = w`; as printed, with
+//! the present flight, it is `window_form = "explicit"`. The paper leaves out timeouts: plain TCP, with half of the window where
+//! RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that a kept window which
+//! loses its packets comes down to the value of (3) with an empty queue, and then to that of (3), and so is that slow start grows
+//! no window of which less than half is in use: (3) would not take it back before a loss.
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue by
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate), outside loss recovery only, and does not call

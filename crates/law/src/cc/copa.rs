@@ -1,8 +1,8 @@
 //! Copa: a rate in proportion to the inverse of the queueing delay, and a window that swings around it.
 //!
-//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet" (NSDI 2018), section 2, and
-//! the authors' `markoviancc` in genericCC for what the paper leaves open: the bound of the velocity and the window of the smallest
-//! round trip. Symbols: `velocity` is v, `standing` RTTstanding, `queue` d_q.
+//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet" (NSDI 2018), section 2, and the
+//! authors' `markoviancc` in genericCC where the paper is silent: the bound of the velocity and the window of the smallest round
+//! trip. Symbols: `velocity` is v, `standing` RTTstanding, `queue` d_q.
 //! Differs: packets for bytes; a round trip of the velocity is a smoothed round-trip time, and fast changes turn at once, as in
 //! mvfst; the smallest round trip of a window is exact but for a fifteenth of it; a window does not grow while the application is
 //! short of data; after a timeout, which the paper leaves out, two packets start again.

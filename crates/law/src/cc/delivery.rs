@@ -34,9 +34,9 @@ pub struct Delivery {
 
 /// The event.
 ///
-/// An acknowledgement may be several events, in this order: what it undoes; each packet that is lost; a recovery that begins;
-/// one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same acknowledgement,
-/// [`Event::Cut`](super::Event::Cut) comes before the recovery that it begins, and the others come last.
+/// An acknowledgement may be several events, in this order: the recovery that it undoes; each packet that is lost; a recovery
+/// that begins; one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same
+/// acknowledgement, [`Event::Cut`](super::Event::Cut) comes before the recovery that it begins, and the others come last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryEvent {
     /// An acknowledgement arrived, in recovery too.
@@ -47,7 +47,7 @@ pub enum DeliveryEvent {
     RecoveryEntered,
     /// Loss recovery is over; the one after a timeout too.
     RecoveryLeft,
-    /// The last recovery was for nothing: what was taken for lost had come late.
+    /// The last recovery was spurious: the packets taken for lost had come late.
     RecoveryUndone,
     /// The retransmission timer expired. The packets that count as lost come before.
     Timeout,

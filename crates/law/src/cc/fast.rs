@@ -9,7 +9,7 @@
 //! On an empty path this adds gamma alpha packets a round trip. The option `start_growth` multiplies there.
 //! Source: Jin, Wei, Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (INFOCOM 2004), whose window
 //! control has `alpha(w, qdelay)` instead of alpha: `a w` where the queueing delay is zero, alpha elsewhere. A round then
-//! brings `1 + gamma a`, which is what `start_growth` gives.
+//! brings `1 + gamma a`, the value of `start_growth`.
 //! Differs, in four things that the paper leaves open:
 //! - No measured delay is zero. `a w` fades to nothing as the delay rises to `start_qdelay`, so that the law has no step;
 //!   at its equilibrium, where n alpha packets are queued, the delay has to be above that.
@@ -17,9 +17,9 @@
 //! - The growth of a round trip takes effect a round trip later, so that a window is overrun by up to `start_growth^2 - 1`
 //!   of itself. By the delay alone it would do so for ever: a buffer that holds less loses, half a window later the queue is
 //!   empty, and the window runs into the same loss; behind one that holds more, the queue drains below the threshold and all
-//!   begins anew. So the law remembers what fitted the path when it was last full, by a loss or by a delay above the
-//!   threshold. Below that the window multiplies, up to exactly that; above, the distance from there multiplies, and not the
-//!   window. Before the path was full the distance is the window.
+//!   begins anew. So the law remembers the window that fitted the path when it was last full, by a loss or by a delay above
+//!   the threshold. Below that the window multiplies, up to exactly that; above, the distance from there multiplies, and not
+//!   the window. Before the path was full the distance is the window.
 //! - So it does multiply after a loss, whatever the cause: a lost window is regained in a few round trips, where alpha
 //!   alone takes hundreds on a long path. On a buffer of less than n alpha packets, where every law of this kind loses for
 //!   ever, it regains more quickly what others lose more slowly: share such a line without it.
@@ -114,7 +114,7 @@ pub struct Fast<N> {
 /// The start's compiled parameters.
 #[derive(Debug)]
 pub struct Start<N> {
-    /// gamma alpha, rounded once: what a round adds without it [packets]
+    /// gamma alpha, rounded once: the growth of a round without it [packets]
     pub step: N,
     /// The growth of a window in a round on an empty path, over the window: `start_growth - 1`
     pub surge: N,

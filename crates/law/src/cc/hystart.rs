@@ -21,7 +21,7 @@ const SAMPLES: u32 = 8;
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 /// CSS_ROUNDS: rounds that Conservative Slow Start lasts.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// L: what one acknowledgement grows the window for at the most [packets].
+/// L: the largest growth of the window for one acknowledgement [packets].
 pub(super) const PER_ACK: u32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -113,7 +113,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Controller>>, String> {
     let beyond = values.optional("max_rate").map(|_| "max_rate");
     let beyond = beyond.or((values.number("fairness") != 1.0).then_some("fairness"));
@@ -142,7 +142,7 @@ pub struct LeadLag<N> {
     pub least: N,
     /// largest expWnd [packets]
     pub most: N,
-    /// ln 2: what a congestion event takes from xi
+    /// ln 2: the decrease of xi in a congestion event
     pub ln2: N,
     /// x_m [packets/s], where it is given
     max_rate: Option<N>,

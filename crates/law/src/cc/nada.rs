@@ -1,7 +1,7 @@
 //! NADA: a rate for real-time media that follows from one signal, in which delay, losses and marks are added up.
 //!
-//! Source: RFC 8698 (Zhu, Pan, Ramalho, Mena), equations (1) to (7) and its list of parameters. Symbols: `rate` is r_ref,
-//! `signal` x_curr, `loss` and `mark` are p_loss and p_mark. An application that follows it sends at r_ref; what is greedy here is
+//! Source: RFC 8698 (Zhu, Pan, Ramalho, Mena), equations (1) to (7) and its list of parameters. Symbols: `rate` is r_ref, `signal`
+//! x_curr, `loss` and `mark` are p_loss and p_mark. An application that follows it sends at r_ref; the greedy application here is
 //! a video encoder that takes each rate at once, so that the shaping buffer of section 4.3 stays empty.
 //! Differs: there is no report: the sender is called for each packet and computes both ends' parts, once in `delta` and with an
 //! acknowledgement, as the authors' simulator does. The delay is that of the round trip, for hosts do not measure the one-way
@@ -331,7 +331,7 @@ numbers! {
     struct State {
         /// r_ref of RFC 8698: the rate at which the application sends, on the wire.
         rate: "bit/s" as "Reference rate, r_ref",
-        /// x_curr of RFC 8698: queueing delay, with what losses and marks count for.
+        /// x_curr of RFC 8698: queueing delay, with the delay for losses and marks.
         signal: "s" as "Congestion signal, x_curr",
         /// Queueing delay, the smallest of the last samples.
         delay: "s" as "Queueing delay, d_queue",

@@ -143,7 +143,7 @@ struct Signs {
 
 impl Signs {
     const START: Self = Self { mean: 0.0, deviation: 0.0 };
-    /// Weights of deviation and depth, V and D of Linux, and what they are compared with, V0 and D0 [s].
+    /// Weights of deviation and depth, V and D of Linux, and their references, V0 and D0 [s].
     const WEIGHT: f64 = 0.5;
     const DEVIATION_S: f64 = 750e-6;
     const DEPTH_S: f64 = 2e-3;

@@ -1,9 +1,9 @@
 //! SEARCH: slow start ends when less is delivered than was sent a round trip earlier.
 //!
 //! Source: draft-chung-ccwg-search-09, section 3, with its constants: a window of 3.5 first round trips in ten bins, fifteen bins
-//! more to look back, and a threshold of 0.26. Symbols: S is what was sent in the window that ended a round trip ago, G what was
+//! more to look back, and a threshold of 0.26. Symbols: S is the data sent in the window that ended a round trip ago, G the data
 //! delivered in the window that ends now.
-//! Differs: packets for bytes; what was sent is what was acknowledged and the window, since slow start fills its window; between
+//! Differs: packets for bytes; the data sent are the data acknowledged and the window, since slow start fills its window; between
 //! bins S is interpolated backwards, where draft 09 goes forwards by mistake; more than ten bins without an acknowledgement begin
 //! anew, which the draft leaves open; the drain takes two packets off the window for three acknowledged.
 //!
@@ -30,14 +30,14 @@ pub(super) const SEARCH: Parameter = Parameter::choice(
 const WINDOW: f64 = 3.5;
 /// W: bins of the window.
 const BINS: usize = 10;
-/// EXTRA_BINS: how far one may look back for what was sent.
+/// EXTRA_BINS: the bins that one may look back for the data sent.
 const EXTRA: usize = 15;
 /// THRESH: share of S that may be missing from G.
 const THRESHOLD: f64 = 0.26;
 /// Packets off the window for each that is acknowledged in the drain.
 const DRAINED: f64 = 2.0 / 3.0;
 
-/// A law with a slow start that somebody else may end.
+/// A law with a slow start that other code may end.
 pub(super) trait SlowStart: Law<f64, Role = Controller> {
     /// True in slow start.
     fn is_slow_start(state: &Self::State) -> bool;

@@ -1,4 +1,4 @@
-//! TCP Westwood+: after a loss the window is what the measured bandwidth fills an empty path with.
+//! TCP Westwood+: after a loss the window is the bandwidth-delay product of the measured bandwidth and an empty path.
 //!
 //! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: Bandwidth Estimation for Enhanced Transport over
 //! Wireless Links" (MobiCom 2001); Grieco and Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and
@@ -89,7 +89,7 @@ numbers! {
         ssthresh: "packets" as "Slow-start threshold",
         /// Bandwidth after one filter.
         once: "packets/s" as "Bandwidth, filtered once",
-        /// Bandwidth after both filters: what the window after a loss comes from.
+        /// Bandwidth after both filters: the base of the window after a loss.
         bandwidth: "packets/s" as "Bandwidth, filtered twice",
         /// Smallest round-trip time since the start or the last timeout; zero before the first sample.
         min_rtt: "s" as "Smallest round-trip time",

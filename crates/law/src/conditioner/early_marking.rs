@@ -215,7 +215,7 @@ pub struct EarlyMarking<N> {
     pub k1: N,
     /// Gain on the distance one packet before, times the same [1/B]
     pub k2: N,
-    /// The binary digits that this is more than what the probability is kept times
+    /// The binary digits that this is more than the scale of the stored probability
     pub places: u32,
     /// The scale of the stored probability: 2 to the power of [`Number::SPARE`]
     whole: N,

@@ -1,6 +1,6 @@
 //! The single rate three colour marker, colour-blind.
 //!
-//! Source: RFC 2697, section 3. One rate fills the committed bucket, and what flows over fills the excess bucket: green
+//! Source: RFC 2697, section 3. One rate fills the committed bucket, and its overflow fills the excess bucket: green
 //! takes from the first, yellow from the second, red from none.
 //! Kernel implementation: `bpf/law/srtcm.h`, held equal bit for bit by `vectors/srtcm.txt`.
 

@@ -77,7 +77,7 @@ impl<N: Number> PacketPairs<N> {
     }
 }
 
-/// Size of the buffer [packets] on a line of `capacity` [packets/s], (5): what the longest round trip had more of than
+/// Size of the buffer [packets] on a line of `capacity` [packets/s], (5): the excess of the longest round trip over
 /// the shortest. True once a packet has found the last free slot, too small until then.
 pub fn buffer_size<N: Number>(capacity: N, most_rtt_s: N, least_rtt_s: N) -> N {
     capacity * (most_rtt_s - least_rtt_s)

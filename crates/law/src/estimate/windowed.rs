@@ -2,8 +2,8 @@
 
 use crate::number::Number;
 
-/// The smallest sample of a window of time, which starts over when the smallest has not been met for so long: what
-/// draft-ietf-ccwg-bbr does with the round-trip time.
+/// The smallest sample of a window of time, which starts over when the smallest has not been met for so long: the
+/// filter of draft-ietf-ccwg-bbr for the round-trip time.
 ///
 /// It keeps one sample and its time, so it does not know the second smallest. After a restart it has the sample that restarted
 /// it.

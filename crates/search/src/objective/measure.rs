@@ -72,7 +72,7 @@ fn goodput(flows: &[&FlowSummary]) -> Option<f64> {
     (!flows.is_empty()).then(|| sum / flows.len() as f64)
 }
 
-/// The larger over the smaller of two rates, where what is below a packet in the span counts as one.
+/// The larger over the smaller of two rates; a rate below a packet in the span counts as one.
 fn ratio(a: f64, b: f64, scenario: &Scenario, span: &Measured) -> f64 {
     let least = scenario.packet.payload.bits() / span.measured_s;
     a.max(b).max(least) / a.min(b).max(least)

@@ -2,7 +2,7 @@
 //!
 //! Sources: mutation of each gene with a probability of its own, and two-point crossover, are those of genetic algorithms
 //! (Holland 1975; Goldberg 1989), uniform crossover is that of Syswerda (1989), and moves of geometric length on a grid are
-//! those of Rudolph (1994) for integers. Changes to steps are our own: they make and break what repeats in time, and put
+//! those of Rudolph (1994) for integers. Changes to steps are our own: they make and break repetition in time, and put
 //! lengths where a host has a timer.
 
 use penstock_scenario::seed::Stream;

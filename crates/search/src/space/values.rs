@@ -9,7 +9,7 @@ use crate::gene::{Allele, Domain, Gene};
 
 /// The most values that a grid may have.
 const MOST_VALUES: usize = 10_000;
-/// The most pairs of a time and a value that a list of steps becomes: what a run is long is long enough for a cycle or more.
+/// The most pairs of a time and a value that a list of steps becomes: enough for a cycle or more of a long run.
 const MOST_PAIRS: usize = 400;
 
 /// A grid of values in rising order: `from`, `to`, and either `per_decade` or `step`.

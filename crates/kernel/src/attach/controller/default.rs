@@ -29,9 +29,9 @@ pub(super) struct Place {
 /// The result of setting a default.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given {
-    /// It is what it was before.
+    /// The earlier default is back.
     Back,
-    /// The kernel has nothing any more of what it was before: it is this one.
+    /// The kernel has the earlier default no more: it is this one.
     Instead(&'static str),
 }
 

@@ -32,7 +32,7 @@ pub(super) fn words(
     Ok(ProgramParameters { words, requires_ecn, requirements: Some(requirements(&needs)) })
 }
 
-/// `struct requirements`, or what bpf/cc/controller.h does not measure.
+/// `struct requirements`, or the name of a measurement that bpf/cc/controller.h does not make.
 fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
     let unmeasured = [
         (matches!(needs.marks, Marks::Price(_)), "a price"),

@@ -1,8 +1,8 @@
 //! The order of default controllers.
 //!
 //! The defaults that were made in a network namespace are a stack. Nothing keeps it but the attachments themselves: each
-//! remembers, from when it came, what was below it, nearest first. Its records never change, so that a kill has nothing
-//! to leave half-written; their validity is tested at use.
+//! remembers the defaults below it at its start, nearest first. Its records never change, so that a kill has nothing to
+//! leave half-written; their validity is tested at use.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,7 +115,7 @@ mod tests {
         Module { theirs: usize },
     }
 
-    /// A kernel: what it has and what is the default.
+    /// A kernel: its controllers and its default.
     #[derive(Debug)]
     struct Kernel {
         attached: Attachments,

@@ -26,7 +26,7 @@ pub(super) const PROGRAM: &str = "law_replay";
 /// Steps of a trail, and trails: each has parameters of its own.
 pub(super) const STEPS: usize = 4096;
 const TRAILS: u64 = 16;
-/// Steps over which the path stays what it is.
+/// Steps over which the path does not change.
 const SPELL: usize = 256;
 /// Most packets that an acknowledgement covers.
 const MOST_PACKETS: u64 = 44;

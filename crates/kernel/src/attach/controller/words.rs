@@ -35,7 +35,7 @@ impl ProgramParameters {
 /// A connection as the laws are compiled for it. Its first window is the kernel's, known when it opens.
 pub(super) const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
 
-/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the kernel implementation does not have.
+/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses parameters without a kernel implementation.
 fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> Result<L, Error> {
     let refused = |why: String| Error::Input(format!("the law `{}` cannot run like this: {why}", chosen.law.name));
     if let Some(fixed) = chosen.law.fixed {

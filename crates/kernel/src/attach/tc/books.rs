@@ -43,7 +43,7 @@ pub struct Books {
     pub marked_before: Count,
     /// Is not IP: it is load, and goes on.
     pub not_ip: Count,
-    /// Was chosen, and the kernel let nobody write on it.
+    /// Was chosen, and the kernel allowed no write to it.
     pub unwritable: Count,
     /// Came while the law was busy for too long, and went on without it.
     pub contended: Count,
@@ -62,7 +62,7 @@ const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
 
 impl Books {
-    /// Of what each processor has in the map.
+    /// The sum over the processors in the map.
     pub(super) fn of(processors: &[Vec<u8>]) -> Self {
         let mut books = Self::default();
         for bytes in processors {

@@ -21,7 +21,7 @@ pub(super) struct Program {
     /// The law's name; in C, with underscores, the function's too.
     pub(super) name: &'static str,
     kind: &'static Kind,
-    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
+    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and the meaning.
     pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
     parameters: fn(&Settings) -> Result<ProgramParameters, String>,
@@ -197,7 +197,7 @@ impl Wanted {
     /// The law of that name with `settings` for it and for the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
     /// `link.packet=SIZE`, the mean packet with the header of the link layer. Of BAT and CLCC also `classes.tcp.KEY` and
     /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` instead of law and rate. Of laws that mark
-    /// `not_ect=drop` or `not_ect=pass`: what becomes of packets that are chosen and cannot carry a mark.
+    /// `not_ect=drop` or `not_ect=pass`: the treatment of packets that are chosen and cannot carry a mark.
     ///
     /// # Errors
     /// [`Error::Input`] with the words of the scenario reader.

@@ -22,7 +22,7 @@ pub struct Trial {
 pub struct Arrival {
     /// Its time, on the program's clock [ns]. Time zero is no time.
     pub at_ns: u64,
-    /// The coin, uniform over all 32 bits: a probability p chooses what is below p 2^32.
+    /// The coin, uniform over all 32 bits: a probability p chooses coins below p 2^32.
     pub coin: u32,
     /// The number of its segments and the payload of each [B]; none is a packet of its own.
     pub segments: Option<(u32, u32)>,
@@ -45,7 +45,7 @@ const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_b
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
 const NEXT: u32 = u32::MAX;
 const DROP: u32 = 2;
-/// `struct __sk_buff`, and where it has what is set here.
+/// `struct __sk_buff`, and the offsets of its fields here.
 const CONTEXT: usize = 192;
 const CB: usize = 48;
 const WIRE_LEN: usize = 160;
@@ -61,7 +61,7 @@ impl Trial {
         Self::load(wanted, true)
     }
 
-    /// The same with the kernel's clock and coin, for what it costs.
+    /// The same with the kernel's clock and coin, for measurements of its cost.
     ///
     /// # Errors
     /// As [`Trial::new`].
@@ -92,7 +92,7 @@ impl Trial {
         Ok(Self { wanted, object })
     }
 
-    /// Gives it an Ethernet frame; what shall become of it, and the frame then.
+    /// Gives it an Ethernet frame; returns the verdict, and the frame then.
     ///
     /// # Errors
     /// An error of the kernel.

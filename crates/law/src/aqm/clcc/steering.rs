@@ -44,7 +44,7 @@ impl<N: Number> Pid<N> {
     }
 }
 
-/// The outer loop: what a measured ratio makes of a decrease.
+/// The outer loop: the decrease as a function of the measured ratio.
 #[derive(Debug, Clone, Copy)]
 pub struct Outer<N> {
     /// Gains for a small error, for one between the bounds, and for a large one.
@@ -82,7 +82,7 @@ pub enum Preemption {
     Decay,
     /// As in (6).
     None,
-    /// It is zero, so that nothing more of the class is dropped, and what it was before is kept for the time after.
+    /// It is zero, so that nothing more of the class is dropped, and its value before is kept for the time after.
     Zero,
 }
 
@@ -269,7 +269,7 @@ impl<N: Number> Steering<N> {
         (sums.all_departed > N::of(0.0)).then(|| (served / others.max(self.least_others)).min(own.most_ratio))
     }
 
-    /// The period is over: what becomes of the decrease of a class of the law `inner`.
+    /// The end of a period: the next decrease of a class of the law `inner`.
     pub(super) fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, seen: &Seen<N>) -> Held<N> {
         let Some(own) = &self.steered[class] else { return held };
         let Some(of_sums) = self.ratio(own, &seen.sums, self.period) else { return held };

@@ -18,7 +18,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// The flow was idle: what comes now is counted from now on.
+    /// The flow was idle: the count starts anew.
     pub(super) fn restart(&mut self, now: Time) {
         (self.epoch, self.acked) = (now, 0.0);
     }

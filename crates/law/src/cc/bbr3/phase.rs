@@ -56,7 +56,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// StartRound: it lasts until what is sent from now on is acknowledged.
+    /// StartRound: it lasts until a packet sent from now on is acknowledged.
     pub(super) fn begin(&mut self, delivered: u64) {
         self.until = delivered;
     }
@@ -80,7 +80,7 @@ impl Rounds {
 /// The result of the last probe for bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Probe {
-    /// It is over, and what it sent is being acknowledged: ACKS_PROBE_STOPPING.
+    /// It is over, and its packets are being acknowledged: ACKS_PROBE_STOPPING.
     pub(super) stopping: bool,
     /// BBR.is_bw_probe_sample, BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
     pub(super) sample: bool,

@@ -17,7 +17,7 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Begins to look, from a rate [packets/s]; from zero, the first sample is what the others have to exceed.
+    /// Begins to look, from a rate [packets/s]; from zero, the others have to exceed the first sample.
     pub(super) fn look(&mut self, baseline: f64) {
         (self.baseline, self.count, self.now) = (baseline, 0, false);
     }

@@ -68,7 +68,7 @@ impl LongTerm {
         self.per_packet = (window / growth).max(1.0);
     }
 
-    /// ProbeInflightLongtermUpward, where the window is at the bound and is what limits the flow.
+    /// ProbeInflightLongtermUpward, if the window is at the bound and limits the flow.
     pub(super) fn grow(&mut self, acked: f64, window: f64, round_start: bool) {
         self.acked += acked;
         if self.acked >= self.per_packet {
@@ -81,7 +81,7 @@ impl LongTerm {
         }
     }
 
-    /// InflightWithHeadroom: what leaves a share of the bound, and a packet at least, to others.
+    /// InflightWithHeadroom: leaves a share of the bound, and a packet at least, to others.
     pub(super) fn with_headroom(&self, c: &Constants) -> f64 {
         if self.bound.is_infinite() {
             return self.bound;

@@ -37,7 +37,7 @@ impl Recovery {
         }
     }
 
-    /// The episode is over; what it would bring back.
+    /// The episode is over; returns the state that it would bring back.
     pub(super) fn leave(&mut self) -> Option<Undo> {
         core::mem::take(self).undo
     }

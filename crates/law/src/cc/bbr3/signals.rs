@@ -94,8 +94,8 @@ impl Signals {
         self.lost = false;
     }
 
-    /// Once a round trip: the bounds come down to what was delivered, but by no more than to `beta` of what they were. While the
-    /// flow probes they stay.
+    /// Once a round trip: the bounds come down to the delivery of the round, but by no more than to `beta` of their values.
+    /// While the flow probes they stay.
     pub(super) fn adapt(&mut self, probing: bool, bandwidth: f64, window: f64, beta: f64) {
         if !self.round_over {
             return;

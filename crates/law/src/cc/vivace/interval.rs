@@ -1,4 +1,4 @@
-//! Monitor intervals: what became of the packets that were sent at one rate.
+//! Monitor intervals: the fates of the packets that were sent at one rate.
 //!
 //! Source: Dong et al., "PCC Vivace: Online-Learning Congestion Control" (NSDI 2018), section 4: sending rate, loss rate, and the
 //! slope of the round-trip time over time, by linear regression.
