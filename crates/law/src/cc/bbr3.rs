@@ -96,7 +96,7 @@ numbers! {
         bandwidth: "packets/s" as "Bandwidth",
         /// Smallest round-trip time of the last seconds; zero before the first sample.
         min_rtt: "s" as "Smallest round-trip time",
-        /// Packets that may be in flight by the result of probing; zero without such a bound.
+        /// Packets that may be in flight by what probing found; zero without such a bound.
         inflight_longterm: "packets" as "Long-term bound in flight",
         /// Packets that may be in flight by recent losses; zero without such a bound.
         inflight_shortterm: "packets" as "Short-term bound in flight",

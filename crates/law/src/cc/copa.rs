@@ -97,7 +97,7 @@ numbers! {
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
-        /// The steps of one by delta in a round trip.
+        /// How many steps of one by delta a round trip takes.
         velocity: "1" as "Velocity",
         /// One by the packets that the flow keeps in the queue.
         delta: "1" as "Delta",

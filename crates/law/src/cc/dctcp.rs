@@ -89,8 +89,8 @@ numbers! {
         acked: "packets" as "Acknowledged in this window",
         /// Packets acknowledged with a congestion echo in the current window of data.
         marked: "packets" as "Marked in this window",
-        /// Unacknowledged packets of the window of data of the last reduction; until they are acknowledged,
-        /// echoes do not count.
+        /// Unacknowledged packets of the window of data in which the last reduction took place; until they are
+        /// acknowledged, echoes do not count.
         outstanding: "packets" as "Outstanding since the last reduction",
     }
 }

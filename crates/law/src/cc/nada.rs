@@ -331,7 +331,7 @@ numbers! {
     struct State {
         /// r_ref of RFC 8698: the rate at which the application sends, on the wire.
         rate: "bit/s" as "Reference rate, r_ref",
-        /// x_curr of RFC 8698: queueing delay, with the delay for losses and marks.
+        /// x_curr of RFC 8698: queueing delay, with what losses and marks count for.
         signal: "s" as "Congestion signal, x_curr",
         /// Queueing delay, the smallest of the last samples.
         delay: "s" as "Queueing delay, d_queue",

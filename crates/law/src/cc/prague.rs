@@ -118,7 +118,7 @@ numbers! {
         acked: "packets" as "Acknowledged in this round",
         /// Packets acknowledged with a mark in the current virtual round trip.
         marked: "packets" as "Marked in this round",
-        /// The flow's confidence that the queue is a classic one: not up to 8, and wholly from 9 on.
+        /// How sure the flow is that the queue is a classic one: not up to 8, and wholly from 9 on.
         classic: "1" as "Signs of a classic queue",
     }
     frozen {

@@ -89,7 +89,7 @@ numbers! {
         ssthresh: "packets" as "Slow-start threshold",
         /// Bandwidth after one filter.
         once: "packets/s" as "Bandwidth, filtered once",
-        /// Bandwidth after both filters: the base of the window after a loss.
+        /// Bandwidth after both filters: what the window after a loss comes from.
         bandwidth: "packets/s" as "Bandwidth, filtered twice",
         /// Smallest round-trip time since the start or the last timeout; zero before the first sample.
         min_rtt: "s" as "Smallest round-trip time",

@@ -27,7 +27,7 @@ numbers! {
         window: "packets" as "Congestion window",
         /// Bandwidth after one filter.
         once: "packets/s" as "Bandwidth, filtered once",
-        /// Bandwidth after both filters: the base of the window after a loss.
+        /// Bandwidth after both filters: what the window after a loss comes from.
         bandwidth: "packets/s" as "Bandwidth, filtered twice",
     }
 }
