@@ -1,6 +1,6 @@
 //! Compiles the kernel implementations: natively, and for the kernel where clang and libbpf's headers are there.
 //!
-//! Without them the crate still builds; it then says what was missing when somebody asks for the kernel.
+//! Without them the crate still builds; a use of the kernel is then an error that names the missing part.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -54,12 +54,12 @@ fn main() {
     }
 }
 
-/// Whether this is the packaged crate: cargo writes that file. Who builds it has a compiler that we do not know.
+/// True in the packaged crate: cargo writes that file. Its build may use any compiler.
 fn packaged() -> bool {
     Path::new(".cargo_vcs_info.json").exists()
 }
 
-/// The BPF programs of a room, by name; none where there is no such room.
+/// The BPF programs of a folder, by name; none if there is no such folder.
 fn programs(room: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(room).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut found: Vec<PathBuf> = entries.filter(|path| path.to_str().is_some_and(|p| p.ends_with(".bpf.c"))).collect();
@@ -67,7 +67,7 @@ fn programs(room: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// One library for each way of compiling the same text; `native.c` says what the suffix is for.
+/// One library for each way of compiling the same text; `native.c` explains the suffix.
 fn natively(bpf: &Path) {
     for (suffix, defines) in [("faithful", &[][..]), ("slip", &[(SLIP, "1")]), ("wide", &[("FX_PLACES", "48")])] {
         let mut build = cc::Build::new();

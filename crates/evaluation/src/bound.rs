@@ -1,8 +1,8 @@
-//! What must hold of a number.
+//! Bounds on numbers.
 
 use serde::Deserialize;
 
-/// What must hold of a number; exactly one test.
+/// A bound on a number; exactly one test.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
@@ -29,7 +29,7 @@ pub struct Bound {
     /// Laws that it does not bind: their number is reported.
     #[serde(default)]
     pub except: Vec<String>,
-    /// Where the bound comes from.
+    /// The source of the bound.
     pub source: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Bound {
-    /// Its test, or what is wrong with it.
+    /// Its test, or the error in it.
     pub(crate) fn asked(&self) -> Result<Asked<'_>, String> {
         let of = self.of.as_deref().unwrap_or_default();
         let along = self.along.as_deref().unwrap_or_default();
@@ -91,7 +91,7 @@ impl Bound {
         Ok(asked)
     }
 
-    /// Says what is wrong with it.
+    /// Names the error in it.
     pub(crate) fn sound(&self) -> Result<(), String> {
         self.asked()?;
         if self.source.trim().is_empty() {
@@ -100,7 +100,7 @@ impl Bound {
         Ok(())
     }
 
-    /// Whether it binds the law of that name.
+    /// True if it binds the law of that name.
     pub(crate) fn binds(&self, law: &str) -> bool {
         self.except.iter().all(|other| other != law)
     }

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use crate::bound::Bound;
 
-/// A criterion: what `evaluation/EV-04.toml` says.
+/// A criterion: the contents of `evaluation/EV-04.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
@@ -26,16 +26,16 @@ pub struct Criterion {
     pub section: String,
     /// The document's word for its weight, such as `MUST consider`; `none` where it has none.
     pub level: String,
-    /// What the document requires, in a sentence.
+    /// The requirement of the document, in a sentence.
     pub requirement: String,
-    /// Known answers, and what the runs leave out.
+    /// Known results, and the parts that the runs leave out.
     #[serde(default)]
     pub notes: String,
     /// The laws that it is about; all unless given.
     pub applies: Option<Applies>,
-    /// Why it is not measured.
+    /// The reason why it is not measured.
     pub not_evaluated: Option<String>,
-    /// Why it is about no law that Penstock can run.
+    /// The reason why it applies to no law that Penstock can run.
     pub not_applicable: Option<String>,
     // One part without a name, which `parse` makes of it.
     scenario: Option<Spanned<String>>,
@@ -53,7 +53,7 @@ pub struct Criterion {
     /// The numbers, the main one first.
     #[serde(default, rename = "measure")]
     pub measures: Vec<Measure>,
-    /// What is drawn.
+    /// The figure.
     pub figure: Option<Figure>,
 }
 
@@ -65,13 +65,13 @@ pub struct Part {
     pub name: String,
     /// Its scenario: a file of `evaluation/scenarios`, without `.toml`.
     pub scenario: Spanned<String>,
-    /// Whether the length of the runs follows the extent of the evaluation; not where times are part of the criterion.
+    /// True if the length of the runs follows the extent of the evaluation; false if times are part of the criterion.
     #[serde(default = "yes")]
     pub lengths: bool,
-    /// Whether the law under test and the baselines use ECN, where they can be asked to.
+    /// True if the law under test and the baselines use ECN, as far as they can.
     #[serde(default)]
     pub ecn: bool,
-    /// Whether the loop of each cell is analysed, in the place of a run.
+    /// True if the loop of each cell is analysed, instead of a run.
     #[serde(default)]
     pub analysis: bool,
     /// The cells of the scenario that each extent runs.
@@ -96,7 +96,7 @@ pub enum Battery {
 }
 
 impl Battery {
-    /// What it is for, and its document.
+    /// Its purpose, and its document.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Sender => "Senders (RFC 9743)",
@@ -156,7 +156,7 @@ pub struct Measure {
     pub path: String,
     /// A path whose number is taken from it.
     pub minus: Option<String>,
-    /// A path by whose number it, or what `minus` leaves of it, is divided.
+    /// A path by whose number it, or the difference that `minus` leaves, is divided.
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
@@ -168,17 +168,17 @@ pub struct Measure {
     /// The cells that have it.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
-    /// How it is compared with a baseline.
+    /// The scale of a comparison with a baseline.
     #[serde(default)]
     pub scale: Scale,
     /// Which cell is the worst.
     #[serde(default)]
     pub worst: Worst,
-    /// What must hold of it; absent, it is reported.
+    /// Its bound; without one it is reported.
     pub bound: Option<Bound>,
 }
 
-/// How a number is compared with that of a baseline.
+/// The scale on which a number is compared with that of a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -203,7 +203,7 @@ pub enum Worst {
 }
 
 impl Worst {
-    /// How bad a number is: the worst cell has the largest.
+    /// The badness of a number: the worst cell has the largest.
     pub(crate) fn badness(self, number: f64) -> f64 {
         match self {
             Self::Largest => number,
@@ -213,7 +213,7 @@ impl Worst {
     }
 }
 
-/// What is drawn: a measure along an axis of the sweep.
+/// A figure: a measure along an axis of the sweep.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
@@ -223,7 +223,7 @@ pub struct Figure {
     pub measure: String,
 }
 
-/// What is wrong with a criterion file.
+/// The error of a criterion file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}, line {line}: {what}")]
 pub struct CriterionError {
@@ -231,7 +231,7 @@ pub struct CriterionError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong, and what would do.
+    /// The error, and its remedy.
     pub what: String,
 }
 
@@ -239,7 +239,7 @@ impl Criterion {
     /// Reads a criterion file; `file` is how errors name it.
     ///
     /// # Errors
-    /// Names the line and what would do.
+    /// Names the line and the remedy.
     pub fn parse(text: &str, file: &str) -> Result<Self, CriterionError> {
         let at = |offset: usize, what: String| CriterionError { file: file.into(), line: line(text, offset), what };
         let mut criterion: Self =

@@ -1,4 +1,4 @@
-//! The verdict on one cell: what a bound tests there, and what the seeds say.
+//! The verdict on one cell: the test of a bound there, and the result over the seeds.
 
 use indexmap::IndexMap;
 use penstock_scenario::student::student_quantile;
@@ -23,17 +23,17 @@ const MARGIN: f64 = 0.05;
 pub(crate) struct Tested {
     pub(crate) values: Vec<f64>,
     pub(crate) limit: Limit,
-    /// Whether the bound asks for what a baseline has, but for a margin: then the tests are one-sided.
+    /// True if the bound is the baseline's number, but for a margin: then the tests are one-sided.
     pub(crate) margin: bool,
 }
 
-/// What the seeds say.
+/// The decision by the seeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Decision {
     pub(crate) verdict: Verdict,
     /// The probability of such a mean beyond the limit if the true mean were on it; of failures only.
     pub(crate) p: Option<f64>,
-    /// How many seeds would decide, if mean and variance stayed; of what is undecided only.
+    /// The number of seeds that would decide, if mean and variance stayed; for undecided cells only.
     pub(crate) needed: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Decision {
     }
 }
 
-/// The verdict on the mean of what seeds gave. Where they do not lie about one value, Student's interval and that of the bootstrap
+/// The verdict on the mean over the seeds. If they do not lie about one value, Student's interval and that of the bootstrap
 /// have to agree; `stream` names its draws.
 pub(crate) fn decided(tested: &Tested, looks: &Looks, one_mode: bool, stream: &str) -> Decision {
     let Tested { values, limit, margin } = tested;
@@ -72,7 +72,7 @@ pub(crate) fn decided(tested: &Tested, looks: &Looks, one_mode: bool, stream: &s
     }
 }
 
-/// How many seeds put the nearest limit outside of an interval of this level, if their mean and their variance stayed.
+/// The number of seeds that put the nearest limit outside of an interval of this level, if their mean and their variance stayed.
 fn needed(values: &[f64], limit: Limit, level: f64) -> Option<u64> {
     /// From here on Student's quantile is that of the normal distribution, nearly.
     const MANY: f64 = 1000.0;
@@ -100,7 +100,7 @@ pub(crate) fn exact(tested: &Tested) -> Decision {
     Decision::plain(statistics::decide(value.map(without_width).as_ref(), tested.limit))
 }
 
-/// What a bound tests in a cell, and within which limits; none where there is nothing to compare with.
+/// The values that a bound tests in a cell, and their limits; none if there is nothing to compare with.
 pub(crate) fn tested(bound: &Bound, law: &str, labels: &Labels, groups: &Groups) -> Option<Tested> {
     let own = &groups[labels][law];
     let plain = |limit: Limit| Some(Tested { values: own.values().copied().collect(), limit, margin: false });
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Nine seeds at 1 and ninety-one at 0: Student's interval of the mean ends at 0.147, and the draws have more above 0.147 than
-    /// one in forty, as the binomial distribution of 100 draws of 0.09 says (P(X > 14) = 0.026, P(X > 15) = 0.013).
+    /// one in forty, by the binomial distribution of 100 draws of 0.09 (P(X > 14) = 0.026, P(X > 15) = 0.013).
     #[test]
     fn two_modes_are_decided_by_both_intervals() {
         let values: Vec<f64> = (0..100).map(|n| f64::from(u8::from(n < 9))).collect();

@@ -1,4 +1,4 @@
-//! How much is run.
+//! The amount of runs.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::criterion::Part;
 use crate::statistics::Looks;
 
-/// How much of a battery is run: cells, seeds and lengths.
+/// The amount of a battery that runs: cells, seeds and lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
@@ -21,7 +21,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// How many seeds each cell has at first, and how many those have that are then undecided.
+    /// The number of seeds that each cell has at first, and the number for cells that are then undecided.
     pub fn looks(self) -> Looks {
         match self {
             Self::Quick => Looks::once(3),
@@ -61,36 +61,36 @@ impl Extent {
 /// Which cells run, and how often: those of an extent, or the few that the Linux world runs of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope {
-    /// How much is run.
+    /// The amount of runs.
     pub extent: Extent,
-    /// Whether the runs are those of the Linux world, which take as long as the scenario lasts.
+    /// True for the runs of the Linux world, which take as long as the scenario lasts.
     pub linux: bool,
 }
 
 impl Scope {
-    /// How many runs each cell of the Linux world has.
+    /// The number of runs of each cell in the Linux world.
     pub const REPETITIONS: usize = 3;
 
-    /// Why a part does not run in the Linux world.
+    /// The reason why a part does not run in the Linux world.
     pub const NO_CELLS: &str =
         "the criterion names no cells for the Linux world, where a run takes as long as the scenario lasts";
 
-    /// How many seeds each cell has at first, and how many those have that are then undecided.
+    /// The number of seeds that each cell has at first, and the number for cells that are then undecided.
     pub fn looks(self) -> Looks {
         if self.linux { Looks::once(Self::REPETITIONS) } else { self.extent.looks() }
     }
 
-    /// How many seeds each cell has at first.
+    /// The number of seeds that each cell has at first.
     pub fn seeds(self) -> usize {
         self.looks().seeds().first().copied().unwrap_or(1)
     }
 
-    /// Whether any cell of a part runs.
+    /// True if any cell of a part runs.
     pub const fn runs(self, part: &Part) -> bool {
         !self.linux || part.cells.linux.is_some()
     }
 
-    /// Whether a cell of a part with these labels runs.
+    /// True if a cell of a part with these labels runs.
     pub fn has(self, part: &Part, labels: &[(String, String)]) -> bool {
         if self.linux {
             part.cells.linux.as_ref().is_some_and(|wanted| has(wanted, labels))
@@ -115,7 +115,7 @@ impl Part {
     }
 }
 
-/// Whether labels have one of the values of each axis.
+/// True if labels have one of the values of each axis.
 pub(crate) fn has(wanted: &IndexMap<String, Values>, labels: &[(String, String)]) -> bool {
     wanted.iter().all(|(axis, values)| labels.iter().any(|(key, label)| key == axis && values.has(label)))
 }

@@ -11,26 +11,26 @@ use crate::extent::{self, Scope};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Limit, Spread, Verdict};
 
-/// The windows of each run that have the first and the second half of what is measured.
+/// The windows of each run that have the first and the second half of the measured span.
 pub const HALVES: [&str; 2] = ["first-half", "second-half"];
 
-/// What was run for a part of a criterion.
+/// The runs for a part of a criterion.
 #[derive(Debug, Clone, Copy)]
 pub struct Runs<'a> {
     /// The cells, of all laws, with the labels `law` and `seed`.
     pub cells: &'a [Cell],
-    /// Why the law under test cannot run it.
+    /// The reason why the law under test cannot run it.
     pub refused: Option<&'a str>,
 }
 
-/// Who is judged, and beside whom.
+/// The law under test, and its baselines.
 #[derive(Debug, Clone, Copy)]
 pub struct Judging<'a> {
     /// The law under test, by its label.
     pub law: &'a str,
     /// The baselines, by their labels.
     pub baselines: &'a [String],
-    /// How much was run.
+    /// The amount of runs.
     pub scope: Scope,
 }
 
@@ -103,7 +103,7 @@ pub fn wants_more<'a>(
         })
 }
 
-/// One verdict of many: a failure outweighs what is undecided, that what is met, that what is only reported; none of none.
+/// One verdict of many: `fails` outweighs `undecided`, that `meets`, that `reported`; none of none.
 fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     let weight = |verdict: &Verdict| match verdict {
         Verdict::Fails => 4,
@@ -197,7 +197,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     })
 }
 
-/// What a bound says of a cell.
+/// The decision of a bound on a cell.
 fn decision(
     bound: &Bound,
     outcome: &CellOutcome,
@@ -219,7 +219,7 @@ fn decision(
     }
 }
 
-/// The number in the first and in the second half of what is measured; none of a window or of the whole run.
+/// The number in the first and in the second half of the measured span; none of a window or of the whole run.
 fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
     let of = |half: &str| {
         let within = |path: &String| format!("windows.{half}.{path}");
@@ -234,7 +234,7 @@ fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
     Some([of(HALVES[0])?, of(HALVES[1])?])
 }
 
-/// Whether the two halves differ, by a paired test at 1 %; none where the seeds cannot say: too few of them, or all with the same
+/// True if the two halves differ, by a paired test at 1 %; none if the seeds cannot decide: too few of them, or all with the same
 /// difference.
 fn moves(halves: Option<&Vec<[f64; 2]>>) -> Option<bool> {
     let (first, second): (Vec<f64>, Vec<f64>) = halves?.iter().map(|[first, second]| (*first, *second)).unzip();

@@ -37,7 +37,7 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     page.trim_end().to_owned() + "\n"
 }
 
-/// What was evaluated and how.
+/// The law, the extent and the method of the evaluation.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
     let Evaluation { setting, source, world, runs, code, .. } = evaluation;
     vec![
@@ -101,7 +101,7 @@ pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
     text.trim_start().to_owned()
 }
 
-/// What was measured for one criterion.
+/// The measurements of one criterion.
 fn block(outcome: &Outcome) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
     let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.requirement)));
@@ -159,7 +159,7 @@ fn cells(measured: &Measured) -> String {
     text
 }
 
-/// The differences of a second world from the first, and what did not run there.
+/// The differences of a second world from the first, and the parts that did not run there.
 fn worlds(first: &str, beside: &Beside) -> String {
     let Beside { world, runs, beyond, rows, not_run } = beside;
     let about = format!(

@@ -1,4 +1,4 @@
-//! What an evaluation found: the content of `evaluation.json`.
+//! The results of an evaluation: the content of `evaluation.json`.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +18,21 @@ pub struct Evaluation {
     pub law: String,
     /// The law with its parameters, as a scenario has it.
     pub setting: String,
-    /// Where the law comes from: a paper or an RFC.
+    /// The source of the law: a paper or an RFC.
     pub source: String,
     /// Those that it is compared with, in the same cells and with the same seeds.
     pub baselines: Vec<String>,
-    /// How much was run.
+    /// The amount of runs.
     pub extent: Extent,
     /// The world of the runs.
     pub world: String,
-    /// How many runs there are, those of baselines included.
+    /// The number of runs, those of baselines included.
     pub runs: usize,
-    /// What computed them, as in `record.toml`.
+    /// The code that computed them, as in `record.toml`.
     pub code: String,
     /// Every criterion of the battery, in order.
     pub criteria: Vec<Outcome>,
-    /// Runs of the Linux world beside these, where they were asked for.
+    /// Runs of the Linux world beside these, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
@@ -42,14 +42,14 @@ pub struct Evaluation {
 pub struct Beside {
     /// The second world.
     pub world: String,
-    /// How many runs it had.
+    /// The number of its runs.
     pub runs: usize,
-    /// The runs outside the error bounds of their path, a sentence each: their numbers say less.
+    /// The runs outside the error bounds of their path, a sentence each: their numbers are less certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<String>,
     /// A row for each measure, cell and law that both worlds have.
     pub rows: Vec<BesideRow>,
-    /// What was not run or not measured in the second world, and why.
+    /// The parts that were not run or not measured in the second world, with the reasons.
     pub not_run: Vec<NotRun>,
 }
 
@@ -60,7 +60,7 @@ pub struct BesideRow {
     pub id: String,
     /// The name of the measure.
     pub measure: String,
-    /// What the measure is.
+    /// The title of the measure.
     pub title: String,
     /// Its unit.
     pub unit: String,
@@ -80,7 +80,7 @@ pub struct BesideRow {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What a world did not run or measure.
+/// A part that a world did not run or measure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotRun {
     /// The criterion.
@@ -88,11 +88,11 @@ pub struct NotRun {
     /// The names of the measures; empty for all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<String>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What became of one criterion.
+/// The result of one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Its name, such as `EV-04`.
@@ -107,15 +107,15 @@ pub struct Outcome {
     pub section: String,
     /// The document's word for its weight.
     pub level: String,
-    /// What the document requires. Older outcomes have it as `asks`.
+    /// The requirement of the document. Older outcomes have it as `asks`.
     #[serde(alias = "asks")]
     pub requirement: String,
-    /// Known answers, and what the runs leave out.
+    /// Known results, and the parts that the runs leave out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub notes: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it was not evaluated, or is not applicable.
+    /// The reason why it was not evaluated, or is not applicable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Files of `evaluation/scenarios` that were run.
@@ -124,7 +124,7 @@ pub struct Outcome {
     /// Its numbers, the main one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Measured>,
-    /// What is drawn: an axis, and the name of a measure.
+    /// The figure: an axis, and the name of a measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<(String, String)>,
 }
@@ -134,7 +134,7 @@ pub struct Outcome {
 pub struct Measured {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its title.
     pub title: String,
     /// The part of the criterion that it belongs to; empty where there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -144,14 +144,14 @@ pub struct Measured {
     /// The bound in words; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
-    /// Where the bound comes from.
+    /// The document of the bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The verdict over all cells.
     pub verdict: Verdict,
     /// Which cell is the worst.
     pub worst: Worst,
-    /// The worst cell, by its place in `cells`.
+    /// The worst cell, by its index in `cells`.
     pub worst_cell: usize,
     /// Every cell.
     pub cells: Vec<CellOutcome>,
@@ -160,7 +160,7 @@ pub struct Measured {
 /// A number in one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellOutcome {
-    /// The axes of the sweep and the cell's place on them, without law and seed.
+    /// The axes of the sweep and the cell's values on them, without law and seed.
     pub labels: Vec<(String, String)>,
     /// Of the law under test.
     pub law: Numbers,
@@ -174,20 +174,20 @@ pub struct CellOutcome {
     /// is kept, or all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// How many seeds would decide an undecided cell, if the mean and the variance stayed as they are; absent where the mean is on
-    /// the bound, or some runs lack the number.
+    /// The number of seeds that would decide an undecided cell, if the mean and the variance stayed as they are; absent if the
+    /// mean is on the bound, or some runs lack the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needed: Option<u64>,
-    /// How many runs of the law lack the number, as a queue that never settles has no time of settling. The other numbers are of
-    /// the runs that have it.
+    /// The number of runs of the law that lack the number, as a queue that never settles has no time of settling. The other
+    /// numbers are of the runs that have it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub absent: usize,
-    /// How many runs of the law have an infinite number: a share beside something that has nothing. The other numbers are of the
-    /// runs where it is finite.
+    /// The number of runs of the law with an infinite number: a share beside something that has nothing. The other numbers are
+    /// of the runs where it is finite.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlimited: usize,
-    /// Whether the measured span is not stationary: its halves differ by a paired test over the seeds at 1 %. Where the seeds cannot
-    /// say, it is the finding `warmup-short` of some seed.
+    /// True if the measured span is not stationary: its halves differ by a paired test over the seeds at 1 %. If the seeds cannot
+    /// decide, it is the finding `warmup-short` of some seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub drifts: bool,
 }
@@ -215,7 +215,7 @@ pub struct Numbers {
     pub bootstrap: Option<(f64, f64)>,
     /// Each seed's number, in the order of the seeds.
     pub seeds: Vec<f64>,
-    /// Whether the seeds fall into two groups, so that the mean says little.
+    /// True if the seeds fall into two groups, so that the mean describes neither.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bimodal: bool,
 }
@@ -223,14 +223,14 @@ pub struct Numbers {
 /// The law against a baseline, over the seeds that both have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Against {
-    /// By what they are compared; of ratios the mean is the geometric one.
+    /// The scale of their comparison; of ratios the mean is the geometric one.
     pub scale: Scale,
     /// The mean.
     pub mean: f64,
     /// The ends of its 95 % confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// Whether it lies within 5 % of the baseline, by two one-sided tests at 5 %.
+    /// True if it lies within 5 % of the baseline, by two one-sided tests at 5 %.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub equivalent: bool,
 }
@@ -241,7 +241,7 @@ impl Evaluation {
         Scope { extent: self.extent, linux: self.world == "linux" }
     }
 
-    /// How many criteria have each verdict: `2 meets, 8 fails`.
+    /// The number of criteria with each verdict: `2 meets, 8 fails`.
     pub(crate) fn counted(&self) -> String {
         let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
         for outcome in &self.criteria {
@@ -256,14 +256,14 @@ impl Evaluation {
     }
 }
 
-/// The verdicts of an evaluation and its main numbers: what is kept on record of it, and compared with later.
+/// The verdicts of an evaluation and its main numbers, for the record and for later comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     /// Version of the file format: 1.
     pub format: u32,
     /// The law with its parameters, as a scenario has it.
     pub setting: String,
-    /// How much was run.
+    /// The amount of runs.
     pub extent: Extent,
     /// The world of the runs.
     pub world: String,
@@ -288,7 +288,7 @@ pub struct RecordedOutcome {
 }
 
 impl Evaluation {
-    /// What is kept on record.
+    /// The verdicts for the record.
     pub fn recorded(&self) -> Recorded {
         let criterion = |outcome: &Outcome| {
             let main = outcome.measures.first();
@@ -318,7 +318,7 @@ impl Evaluation {
 }
 
 impl Recorded {
-    /// Where the verdicts of `now` differ from these, a sentence each; criteria that one of them lacks are left out.
+    /// The verdicts of `now` that differ from these, a sentence each; criteria that one of them lacks are left out.
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let differs = |(id, now): (&String, &RecordedOutcome)| {
             let before = self.criteria.get(id).filter(|before| before.verdict != now.verdict)?;

@@ -13,7 +13,7 @@ use crate::markdown::in_cell;
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
-/// What runs do not have, so that nobody takes silence for a pass.
+/// The limits of the runs, so that nobody takes silence for a pass.
 const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
     processors; real applications. Receivers do not cheat.";
 
@@ -42,7 +42,7 @@ pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) ->
     }
 }
 
-/// The tables of all criteria, and the pictures that reviewers ask for first.
+/// The tables of all criteria, and the pictures that reviewers look for first.
 fn overview(evaluation: &Evaluation) -> Section {
     let batteries = [Battery::Sender, Battery::L4s, Battery::Queue];
     let tables = batteries.map(|battery| of_battery(evaluation, battery));
@@ -179,7 +179,7 @@ fn table(measured: &Measured) -> TableView {
     table
 }
 
-/// The number of the law in a cell; each seed's, where the mean says little.
+/// The number of the law in a cell; each seed's, if the mean describes none.
 fn shown(cell: &CellOutcome, measured: &Measured) -> String {
     if cell.law.bimodal {
         let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();

@@ -38,5 +38,5 @@ pub use spread::{Spread, one_mode, spread};
 pub use test::{Test, test};
 pub use verdict::{Limit, Verdict, decide};
 
-/// The probability of an error of the first kind that tests go by, unless they say otherwise.
+/// The default probability of an error of the first kind in tests.
 pub const ALPHA: f64 = 0.05;

@@ -30,7 +30,7 @@ pub struct Subject {
     pub role: SubjectRole,
     /// The law with its parameters, as a scenario has it.
     table: Table,
-    /// Whether it has a parameter `ecn`.
+    /// True if it has a parameter `ecn`.
     ecn: bool,
     /// Criteria that are about some laws only: those that are about this one.
     applies: Vec<Applies>,
@@ -40,7 +40,7 @@ impl Subject {
     /// The law of that name, or of a table such as `{ law = "fast", alpha = "20 packets" }`.
     ///
     /// # Errors
-    /// Says what is wrong with the name or the table.
+    /// Names the error in the name or the table.
     pub fn parse(text: &str, registry: &Arc<Registry>) -> Result<Self, String> {
         let mut table = Table::new();
         if text.trim_start().starts_with('{') {
@@ -107,12 +107,12 @@ impl Subject {
         names.iter().map(|name| Self::parse(name, registry)).collect()
     }
 
-    /// Whether its parameters are those of the registry.
+    /// True if its parameters are those of the registry.
     pub fn is_plain(&self) -> bool {
         self.table.len() == 1
     }
 
-    /// The law with its parameters, as a scenario has it. With `ecn` it uses ECN, where it can be asked to.
+    /// The law with its parameters, as a scenario has it. With `ecn` it uses ECN, if it can.
     pub fn setting(&self, ecn: bool) -> String {
         let mut table = self.table.clone();
         if ecn && self.ecn && !table.contains_key("ecn") {
@@ -121,7 +121,7 @@ impl Subject {
         Value::Table(table).to_string()
     }
 
-    /// Where the law comes from: a paper or an RFC.
+    /// The source of the law: a paper or an RFC.
     pub fn source(&self, registry: &Registry) -> String {
         let controller = registry.controller(&self.name).map(|entry| entry.source);
         let aqm = || registry.aqm(&self.name).map(|entry| entry.source);
@@ -145,7 +145,7 @@ impl Subject {
         [self.key().to_owned()].into_iter().chain(more.map(|group| format!("flows.{group}.cc"))).collect()
     }
 
-    /// Whether the page of an evaluation has a criterion: those for laws in this role. Of a conditioner it has all, each with the
+    /// True if the page of an evaluation has a criterion: those for laws in this role. Of a conditioner it has all, each with the
     /// reason why it is not about conditioners.
     pub const fn is_for(&self, criterion: &Criterion) -> bool {
         match criterion.battery {
@@ -154,7 +154,7 @@ impl Subject {
         }
     }
 
-    /// Why a criterion is not about this law; none where it is.
+    /// The reason why a criterion does not apply to this law; none if it does.
     pub fn excused(&self, criterion: &Criterion) -> Option<String> {
         if let Some(why) = &criterion.not_applicable {
             return Some(why.clone());
@@ -174,7 +174,7 @@ impl Subject {
         })
     }
 
-    /// Reads a scenario with it, for what is wrong with its parameters; gives the requirements of a controller.
+    /// Reads a scenario with it, for errors in its parameters; gives the requirements of a controller.
     fn try_out(&self, registry: &Arc<Registry>) -> Result<Option<cc::Requirements>, String> {
         const PATH: &str = "format = 1\nduration = \"1 s\"\n\
             links.bottleneck = { from = \"a\", to = \"b\", rate = \"10 Mbit/s\", delay = \"10 ms\", buffer = \"1 bdp\" }\n\

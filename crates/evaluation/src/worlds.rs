@@ -9,7 +9,7 @@ use crate::judge::{Runs, number, numbers, unit};
 use crate::outcome::{BesideRow, NotRun};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the
-/// runs of each part. Gives a row for each measure, cell and law that both have, and what the second lacks.
+/// runs of each part. Gives a row for each measure, cell and law that both have, and the parts that the second lacks.
 pub fn compare<'a>(
     criterion: &Criterion,
     laws: &[&str],
@@ -47,7 +47,7 @@ pub fn compare<'a>(
     (rows, not_run)
 }
 
-/// Why the second world has no number of a measure; `elsewhere` says that the first has none either in these cells.
+/// The reason why the second world has no number of a measure; `elsewhere` is true if the first has none either in these cells.
 fn why_not(part: &Part, measure: &Measure, scope: Scope, elsewhere: bool, there: &Runs<'_>) -> String {
     let paths = [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()];
     if part.analysis {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fmt, fs};
 
-/// The warnings of C that are asked for.
+/// The enabled warnings of C.
 pub const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-unused-parameter"];
 
 /// The folder of the headers: `cc/controller.h`, `cc/host.h`, `law/fx.h`.
@@ -17,7 +17,7 @@ pub fn include_dir() -> &'static Path {
 
 /// Compiles `NAME.bpf.c` to `$OUT_DIR/NAME.bpf.o`, with [`include_dir`] among its folders of headers. A warning of the compiler
 /// is one of the build. Without a compiler the object is empty, and the build has a warning: the law then has no kernel program,
-/// and whoever asks for it is told so. A later build tries again once a compiler may be there.
+/// and an attempt to use it is an error with the reason. A later build tries again once a compiler may be there.
 ///
 /// # Panics
 /// If the program does not compile, or outside of a build script.
@@ -77,12 +77,12 @@ fn included(rule: &str) -> Vec<String> {
     files.split_whitespace().map(|file| file.replace('\0', " ")).collect()
 }
 
-/// What a build lacks, and what would do.
+/// A missing part of a build, and its remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// What.
+    /// The missing part.
     pub what: &'static str,
-    /// What to install.
+    /// The package or program to install.
     pub remedy: &'static str,
 }
 
@@ -105,7 +105,7 @@ const NO_HEADERS: Missing = Missing {
 #[derive(Debug)]
 pub struct Clang {
     program: String,
-    /// Where the native compiler looks for headers; `-target bpf` alone would not find `asm/types.h`.
+    /// The native compiler's folders of headers; `-target bpf` alone would not find `asm/types.h`.
     system: Vec<String>,
     strict: bool,
 }
@@ -114,7 +114,7 @@ fn program() -> String {
     env::var("CLANG").unwrap_or_else(|_| "clang".to_owned())
 }
 
-/// Where a native compiler looks for headers.
+/// The header folders of a native compiler.
 fn system_folders(program: &str) -> std::io::Result<Vec<String>> {
     let search = Command::new(program).args(["-v", "-E", "-x", "c", "/dev/null"]).stdin(Stdio::null()).output()?;
     let text = String::from_utf8_lossy(&search.stderr);
@@ -173,7 +173,7 @@ impl Clang {
     /// Compiles one program, with these folders of headers and these names defined.
     ///
     /// # Errors
-    /// What the compiler ended with; what it said is on standard error.
+    /// The exit status of the compiler; its messages are on standard error.
     pub fn compile(&self, source: &Path, include: &[&Path], define: &[&str], object: &Path) -> Result<(), String> {
         let status = self.compiler(source, include, define, object).status().map_err(|e| e.to_string())?;
         if status.success() { Ok(()) } else { Err(format!("clang ended with {status}")) }

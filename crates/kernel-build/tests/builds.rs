@@ -62,7 +62,7 @@ impl Stranger {
         }
     }
 
-    /// Builds it; what cargo said.
+    /// Builds it; returns the output of cargo.
     fn build(&self) -> String {
         let cargo = env::var_os("CARGO").expect("cargo runs the tests");
         let mut build = Command::new(&cargo);

@@ -1,13 +1,12 @@
-//! Laws in this kernel, on traffic of one's own: attached, told of, and detached again.
+//! Laws in this kernel, on traffic of one's own: attached, reported, and detached again.
 //!
-//! What is attached is a link of the kernel's, and the link has a pin, a name in the BPF file system: it stays when the
+//! An attachment is a link of the kernel's, and the link has a pin, a name in the BPF file system: it stays when the
 //! process that made it ends. **There is one pin an attachment, and it is made last**: before it there is nothing that
 //! outlives the process, so that a kill at any moment leaves the old state or the new one. Everything else (programs,
 //! parameters, counters) is found from the link.
 //!
-//! [`controller`] has the laws of senders, [`tc`] AQMs and conditioners, on a device. What they need in common is in
-//! [`pins`] (names of attachments), [`settings`] (parameters as in a scenario) and [`object`] (loading, and what the verifier
-//! said).
+//! [`controller`] has the laws of senders, [`tc`] AQMs and conditioners, on a device. Their common code is in [`pins`] (names
+//! of attachments), [`settings`] (parameters as in a scenario) and [`object`] (loading, and the verifier's log).
 
 mod attachment;
 pub mod controller;
@@ -26,10 +25,10 @@ pub use error::Error;
 use crate::requirements;
 use pins::Pins;
 
-/// Attaches a law, or gives one that is attached there other parameters, and tells of it.
+/// Attaches a law, or gives one that is attached there other parameters, and reports it.
 ///
 /// # Errors
-/// What of the request is wrong, what the machine lacks, and what the kernel says. Nothing has changed then.
+/// A wrong request, a missing part of the machine, and an error of the kernel. Nothing has changed then.
 pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
     let wanted = request.name;
     let own = request.laws.laws::<Controller>().iter().filter(|law| law.kernel.is_some()).map(|law| law.name);
@@ -55,16 +54,16 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
     }
 }
 
-/// What keeps this machine from attaching laws; none if nothing does. All of it is tried but what would change something.
+/// The missing part without which this machine cannot attach laws; none if it can. It tries everything that changes nothing.
 pub fn missing(pins: &Pins) -> Option<Missing> {
     let known = requirements::not_allowed_to_attach().into_iter().chain(controller::missing());
     known.chain(pins.missing()).next().or_else(controller::refused)
 }
 
-/// Everything that is attached, controllers first. A file among the pins that is none of ours is told of as such.
+/// Everything that is attached, controllers first. A file among the pins that is none of ours is reported as such.
 ///
 /// # Errors
-/// Where pins cannot be seen, and what the kernel says.
+/// Pins that this process cannot read, and an error of the kernel.
 pub fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {
         return Err(missing.into());
@@ -74,10 +73,10 @@ pub fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     Ok(attached)
 }
 
-/// Detaches what is asked for. A file among the pins that is none of ours stays, and is told of.
+/// Detaches the given attachments. A file among the pins that is none of ours stays, and is reported.
 ///
 /// # Errors
-/// A law that is not attached, and what the kernel says.
+/// A law that is not attached, and an error of the kernel.
 pub fn detach(pins: &Pins, which: Which<'_>) -> Result<Detached, Error> {
     let mut detached = Detached::default();
     if let (false, Some(missing)) = (pins.names()?.is_empty(), requirements::not_allowed_to_attach()) {

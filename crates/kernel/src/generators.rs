@@ -1,5 +1,5 @@
-//! What writes `vectors/*.txt`: the ends of every range first, in all combinations that differ for the event; then seeded
-//! draws; then runs of a law as scenarios have them. The same text on every machine.
+//! The generators of `vectors/*.txt`: the ends of every range first, in all combinations that differ for the event; then
+//! seeded draws; then runs of a law as scenarios have them. The same text on every machine.
 
 mod classes;
 mod conditioners;
@@ -9,7 +9,7 @@ mod writer;
 
 use crate::kernel_laws::KernelLaw;
 
-/// The file of the vectors of a law: two megabytes or so. Its header says how many they are.
+/// The file of the vectors of a law: two megabytes or so. Its header has their number.
 ///
 /// # Panics
 /// If a law of [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS) has no generator; a test has looked.

@@ -36,7 +36,7 @@ pub struct Words<T> {
     pub observation: T,
 }
 
-/// One call of a law: what goes in. Words that a law does not have are zero.
+/// One call of a law: its inputs. Words that a law does not have are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Call {
     /// Which of [`Kernel implementation::events`].
@@ -45,7 +45,7 @@ pub struct Call {
     pub params: [i64; MOST.params],
     /// The state before.
     pub state: [i64; MOST.state],
-    /// What was measured.
+    /// The measurements.
     pub observation: [i64; MOST.observation],
 }
 
@@ -69,7 +69,7 @@ impl KernelLaw {
     /// The state after `call`, by the law in Rust over [`Fix<32>`].
     ///
     /// # Panics
-    /// If the law has no such event; vectors that were parsed name events, so that this cannot happen to them.
+    /// If the law has no such event; vectors that were parsed name events, so that they never panic here.
     pub fn in_rust(&self, call: &Call) -> [i64; MOST.state] {
         (self.rust)(call)
     }
@@ -371,7 +371,7 @@ fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
     words([state.window.0, state.ssthresh.0, i64::from(state.slow_start), i64::from(state.recovers)])
 }
 
-/// Puts BAT's words, of one class, in the place of what was compiled.
+/// Replaces the compiled parameters by BAT's words, of one class.
 fn set_bat(law: &mut Bat<Fix<32>>, params: &[i64; MOST.params]) {
     let [interval, coarse, low, high, gain, rate, floor, ceiling, increase, decrease, ..] = params.map(Fix::<32>);
     (law.interval, law.coarse, law.low, law.high) = (interval, coarse, low, high);

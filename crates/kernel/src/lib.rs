@@ -1,11 +1,11 @@
 //! Kernel implementations of the laws, and laws attached to the running kernel.
 //!
-//! A law that runs in the kernel has a kernel implementation in C (`bpf/law/*.h`). [`kernel_laws`] lists them, [`vectors`] reads what every
-//! implementation must compute (`vectors/*.txt`), [`generators`] write that, and [`replay`] holds Rust, C on this processor and C inside the
-//! running kernel against it, bit for bit. [`attach`] makes controllers of TCP and programs at devices of them, and says what
-//! this machine lacks for that.
+//! A law that runs in the kernel has a kernel implementation in C (`bpf/law/*.h`). [`kernel_laws`] lists them, [`vectors`] reads the
+//! results that every implementation must compute (`vectors/*.txt`), [`generators`] write them, and [`replay`] compares Rust, C on this
+//! processor and C inside the running kernel with them, bit for bit. [`attach`] makes controllers of TCP and programs at devices of them,
+//! and reports the missing parts of this machine.
 //!
-//! Nothing is loaded until it is asked for.
+//! Nothing is loaded before it is used.
 
 pub mod attach;
 pub mod generators;

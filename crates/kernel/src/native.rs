@@ -91,8 +91,8 @@ mod tests {
         state: u8,
     }
 
-    /// How much later the next acknowledgement comes [us], packets that it covers and lets go, whether these are new, and whether
-    /// it is of data sent once.
+    /// The time to the next acknowledgement [us], packets that it covers and lets go, whether these are new, and whether it is of
+    /// data sent once.
     type Step = (u32, u64, u64, bool, bool);
 
     /// Acknowledgements of a few packets each, some of data that was sent twice, let go a few packets each, some of them not new:
@@ -144,7 +144,7 @@ mod tests {
         ]
     }
 
-    /// What fix.rs and fx.h must agree on, by operation.
+    /// The operations on which fix.rs and fx.h must agree.
     fn in_rust<const F: u32>(operation: u32, a: i64, b: i64) -> i64 {
         let (x, y) = (Fix::<F>(a), Fix(b));
         match operation {

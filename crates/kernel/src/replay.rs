@@ -21,30 +21,30 @@ pub enum Build {
     PlantedSlip,
 }
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The file of the vectors, as they were read.
     pub file: String,
-    /// How many vectors were replayed.
+    /// The number of replayed vectors.
     pub vectors: usize,
     /// Every word that came out wrong, in the order of the file.
     pub mismatches: Vec<Mismatch>,
-    /// What the kernel told, if it was a kernel.
+    /// The cost by the kernel, if it was a kernel.
     pub kernel: Option<Cost>,
 }
 
-/// What a law costs a kernel.
+/// The cost of a law in a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Instructions that the verifier looked at, all events and the replay's loop included; zero if it does not tell.
+    /// Instructions that the verifier processed, all events and the replay's loop included; zero if it does not report them.
     pub verified_instructions: u32,
     /// Nanoseconds of one call, a mean over the vectors, without the loop around it; the faster of two runs.
     pub nanoseconds_a_call: f64,
 }
 
 impl Report {
-    /// Whether everything came out as it must.
+    /// True if every result is as it must be.
     pub fn holds(&self) -> bool {
         self.mismatches.is_empty()
     }
@@ -60,7 +60,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Why vectors were not replayed in the kernel.
+/// The reason why vectors were not replayed in the kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The machine, or the build, lacks something.
@@ -69,11 +69,11 @@ pub enum Error {
     /// The kernel was expected to do it, and did not.
     #[error("the kernel did not {what} for the replay of `{law}`")]
     Kernel {
-        /// What it did not do.
+        /// The step that failed.
         what: &'static str,
         /// The law.
         law: &'static str,
-        /// Why.
+        /// The cause.
         source: libbpf_rs::Error,
     },
     /// A program ended otherwise than it can.
@@ -81,9 +81,9 @@ pub enum Error {
     Stopped {
         /// The law.
         law: &'static str,
-        /// What the program returned.
+        /// The result of the program.
         status: u32,
-        /// How many vectors came before the batch in which it stopped.
+        /// The number of vectors before the batch in which it stopped.
         done: usize,
     },
 }
@@ -129,7 +129,7 @@ const OLDEST: (u32, u32) = (5, 17);
 
 /// Everything that keeps this machine from replaying in the kernel; empty if nothing is known to.
 ///
-/// A kernel may still refuse for reasons of its own; [`in_kernel`] then says which.
+/// A kernel may still refuse for reasons of its own, which [`in_kernel`] then reports.
 pub fn missing() -> Vec<Missing> {
     requirements::missing_from(OLDEST, "the first with bpf_loop")
 }
@@ -232,7 +232,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Runs a program over the first `count` slots and returns what it took [ns].
+    /// Runs a program over the first `count` slots and returns its time [ns].
     fn run(&self, program: &str, count: usize, done: usize) -> Result<u64, Error> {
         let found =
             self.object.progs_mut().find(|p| p.name() == program).expect("bpf/replay.bpf.c has a program a law");

@@ -1,4 +1,4 @@
-//! What programs in the kernel require of this machine and of this build.
+//! The requirements of kernel programs on this machine and this build.
 
 use std::fs;
 
@@ -16,8 +16,8 @@ pub(crate) fn missing_from(oldest: (u32, u32), what: &str) -> Vec<Missing> {
     missing
 }
 
-/// What keeps this process from attaching laws, and from telling of them: the kernel shows the maps of others to
-/// `CAP_SYS_ADMIN` only.
+/// The missing right without which this process cannot attach laws, nor report them: the kernel shows the maps
+/// of others to `CAP_SYS_ADMIN` only.
 pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
     let held = Capabilities::of_this_process();
     let needed = [(CAP_SYS_ADMIN, "CAP_SYS_ADMIN"), (CAP_NET_ADMIN, "CAP_NET_ADMIN")];
@@ -26,7 +26,7 @@ pub(crate) fn not_allowed_to_attach() -> Option<Missing> {
     (!lacks.is_empty()).then(|| Missing::new(what, "run it as root"))
 }
 
-/// What was missing when this library was built.
+/// The part that was missing when this library was built.
 fn missing_from_build() -> Option<Missing> {
     let what = option_env!("PENSTOCK_MISSING")?;
     Some(Missing::new(what, option_env!("PENSTOCK_REMEDY").unwrap_or_default()))

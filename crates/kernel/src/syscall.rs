@@ -10,7 +10,7 @@ use libbpf_rs::{AsRawLibbpf, Link, Map, libbpf_sys};
 use nix::errno::Errno;
 use penstock_machine::request_about_device;
 
-/// What a device of this thread's network namespace is: one of `ARPHRD_*`.
+/// The type of a device of this thread's network namespace: one of `ARPHRD_*`.
 pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
     let any = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
@@ -37,7 +37,7 @@ pub(crate) fn attach_to_device(program: &libbpf_rs::Program<'_>, device: u32) ->
     }
 }
 
-/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own.
+/// Has a link of struct_ops register another map, loaded and not yet registered, instead of its own.
 pub(crate) fn replace_struct_ops(link: &Link, map: &Map<'_>) -> io::Result<()> {
     // SAFETY: both are alive, and libbpf keeps neither pointer.
     let result =
@@ -59,8 +59,8 @@ pub(crate) fn count_run_times() -> io::Result<OwnedFd> {
     }
 }
 
-/// Makes a BPF file system and mounts it nowhere: whether this process may have one. A kernel that does not let file systems be
-/// made apart from being mounted is not asked.
+/// Makes a BPF file system and mounts it nowhere: whether this process may have one. A kernel that cannot make file systems
+/// apart from mounting them is left alone.
 pub(crate) fn make_bpf_file_system() -> io::Result<()> {
     /// `FSCONFIG_CMD_CREATE` of linux/mount.h.
     const CREATE: libc::c_uint = 6;

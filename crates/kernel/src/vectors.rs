@@ -1,8 +1,8 @@
-//! Vectors: what every implementation of a law must compute, as text for any language.
+//! Vectors: the results that every implementation of a law must compute, as text for any language.
 //!
-//! `#` begins a line for people; one of them, `# N vectors`, tells how many there are. A line `params ...` gives the compiled parameters of the vectors below it. Any other
-//! line is a vector: an event, the state before, what was measured, an arrow, and the state after. Numbers are decimal
-//! integers; which they are, the file's header says in the words of [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
+//! `#` begins a line for people; one of them, `# N vectors`, has their number. A line `params ...` gives the compiled parameters of the
+//! vectors below it. Any other line is a vector: an event, the state before, the observation, an arrow, and the state after. Numbers are
+//! decimal integers; the file's header names them, in the words of [`KERNEL_LAWS`](crate::kernel_laws::KERNEL_LAWS).
 
 use std::fmt;
 use std::slice::Iter;
@@ -12,9 +12,9 @@ use crate::kernel_laws::{Call, KernelLaw, MOST};
 /// One call and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vector {
-    /// Where it stands in its file, from 1.
+    /// Its line in the file, from 1.
     pub line: usize,
-    /// What goes in.
+    /// Its input.
     pub call: Call,
     /// The state that must come out.
     pub after: [i64; MOST.state],
@@ -25,12 +25,12 @@ pub struct Vector {
 pub struct Vectors {
     /// The law.
     pub kernel_law: &'static KernelLaw,
-    /// What to call the file in messages.
+    /// The file's name in messages.
     pub file: String,
     list: Vec<Vector>,
 }
 
-/// Why a text is not a list of vectors.
+/// The reason why a text is not a list of vectors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {flaw}")]
 pub struct VectorError {
@@ -38,11 +38,11 @@ pub struct VectorError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The flaw there.
     pub flaw: Flaw,
 }
 
-/// What is wrong with a line.
+/// The flaw of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// The first word is neither `params` nor an event of the law.
@@ -50,13 +50,13 @@ pub enum Flaw {
     Event {
         /// The word.
         found: String,
-        /// What it could have been.
+        /// The known words.
         known: String,
     },
     /// Too few or too many words.
     #[error("{found} words instead of these: {wanted}")]
     Words {
-        /// How many there are.
+        /// Their number.
         found: usize,
         /// Their names.
         wanted: String,
@@ -66,7 +66,7 @@ pub enum Flaw {
     Integer {
         /// The name of the word.
         column: &'static str,
-        /// What stands there.
+        /// The text found.
         found: String,
     },
     /// A count that has no 32 bits.
@@ -74,18 +74,18 @@ pub enum Flaw {
     Count {
         /// The name of the word.
         column: &'static str,
-        /// What stands there.
+        /// The text found.
         found: i64,
     },
     /// None at all.
     #[error("the file has no test vector")]
     Empty,
-    /// Another number of them than the header says.
+    /// Another number of them than in the header.
     #[error("the header promises {promised} vectors, and the file has {found}: use the whole file")]
     Cut {
-        /// What the header says.
+        /// The number in the header.
         promised: usize,
-        /// What there is.
+        /// The number in the file.
         found: usize,
     },
     /// A vector before any parameters.
@@ -97,7 +97,7 @@ impl Vectors {
     /// Reads the vectors of `kernel implementation` from `text`; `file` is for messages.
     ///
     /// # Errors
-    /// The first line that is not one, and a file that has none or not as many as its header says.
+    /// The first line that is not one, and a file that has none or not as many as its header promises.
     pub fn parse(kernel_law: &'static KernelLaw, file: &str, text: &str) -> Result<Self, VectorError> {
         let mut list = Vec::new();
         let (mut params, mut promised) = (None, None);
@@ -125,12 +125,12 @@ impl Vectors {
         Ok(Self { kernel_law, file: file.to_owned(), list })
     }
 
-    /// How many there are.
+    /// Their number.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none, as of an event that no vector is of.
+    /// True if there is none, as of an event that no vector is of.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -147,7 +147,7 @@ impl Vectors {
         Self { kernel_law: self.kernel_law, file: self.file.clone(), list }
     }
 
-    /// Compares outcomes, one a vector and in their order, with what must come out.
+    /// Compares outcomes, one a vector and in their order, with the required results.
     pub(crate) fn compare(&self, outcomes: impl IntoIterator<Item = [i64; MOST.state]>) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         for (vector, got) in self.list.iter().zip(outcomes) {
@@ -176,9 +176,9 @@ pub struct Mismatch {
     pub line: usize,
     /// The word's name.
     pub column: &'static str,
-    /// What came out.
+    /// The result.
     pub got: i64,
-    /// What must come out.
+    /// The required result.
     pub want: i64,
 }
 
@@ -233,7 +233,7 @@ fn number(column: &'static str, word: &str) -> Result<i64, Flaw> {
     if is_number(column) || u32::try_from(found).is_ok() { Ok(found) } else { Err(Flaw::Count { column, found }) }
 }
 
-/// Whether a word is a number with digits behind the point, not a count.
+/// True if a word is a number with digits behind the point, not a count.
 pub fn is_number(column: &str) -> bool {
     column.ends_with("_q32") || column.ends_with("_q62")
 }

@@ -1,8 +1,8 @@
 //! Controllers in the running kernel: attached, replaced, detached, and refused. Needs root and a kernel with struct_ops;
-//! where those are missing the tests say so and count as not run.
+//! without those the tests print so and count as not run.
 //!
-//! What a kernel's struct_ops must do and refuse is its own selftests' (tools/testing/selftests/bpf, `bpf_tcp_ca`); each case
-//! there has one here, over the programs of this project and over `controllers/wrong.bpf.c`.
+//! The duties and refusals of a kernel's struct_ops are in its own selftests (tools/testing/selftests/bpf, `bpf_tcp_ca`);
+//! each case there has one here, over the programs of this project and over `controllers/wrong.bpf.c`.
 
 #[path = "controllers/bench.rs"]
 mod bench;
@@ -30,7 +30,7 @@ fn controller_of_ours(law: &str, settings: &[String]) -> Result<Chosen<Controlle
 
 const SOCKETS: Place<'_> = Place::Sockets { default: None, trace: false };
 
-/// Case 1: Every controller carries data, and its counters tell of it.
+/// Case 1: Every controller carries data, and its counters grow.
 fn every_controller_carries_data() {
     for law in controller::names() {
         let bench = Bench::new();
@@ -44,7 +44,7 @@ fn every_controller_carries_data() {
     }
 }
 
-/// Case 2: A licence that is not the kernel's is refused, and the verifier is heard.
+/// Case 2: A licence that is not the kernel's is refused, with the verifier's log.
 fn a_licence_that_does_not_fit_is_refused() {
     let error = wrong("LICENCE").unwrap_err();
     assert!(matches!(error, Error::Kernel { .. } | Error::Missing(_)), "{error}");
@@ -156,7 +156,7 @@ fn several_links_one_after_the_other() {
     }
 }
 
-/// Case 13: A map that is not made for links registers without one, and cannot take the place of one that is.
+/// Case 13: A map that is not made for links registers without one, and cannot replace one that is.
 fn maps_with_and_without_links_do_not_mix() {
     let link = link_of(wrong("PACING").unwrap()).unwrap();
     let plain = wrong("PLAIN").unwrap();
@@ -184,7 +184,7 @@ fn a_default_is_made_and_given_back() {
     bench::eventually(|| !names().contains(&"fast".to_owned()));
 }
 
-/// What is not there is refused, and nothing has changed.
+/// An unknown attachment is refused, and nothing has changed.
 fn what_is_not_there_is_refused_before_anything_changes() {
     let bench = Bench::new();
     let device = |name| Place::Device { name, direction: None };
@@ -203,7 +203,7 @@ fn what_is_not_there_is_refused_before_anything_changes() {
     assert!(error.to_string().contains("`fast` is not attached"), "{error}");
 }
 
-/// A directory, and the pin of a map, among the pins: told of, and in nobody's way.
+/// A directory, and the pin of a map, among the pins: reported, and in nobody's way.
 fn what_is_none_of_ours_stops_nobody() {
     let bench = Bench::new();
     bench.attach("fast", SOCKETS, &[]).unwrap();
@@ -270,7 +270,7 @@ fn twenty_cycles_leave_nothing() {
     bench::eventually(|| !names().contains(&"fast".to_owned()));
 }
 
-/// A record an acknowledgement, where they are asked for; without, nobody gets any.
+/// A record an acknowledgement, if a trace is on; otherwise none.
 fn a_trace_has_a_record_an_acknowledgement() {
     let bench = Bench::new();
     bench.attach("fast", SOCKETS, &[]).unwrap();
@@ -362,7 +362,7 @@ fn the_windows_of_the_kernel_are_the_laws() {
 }
 
 /// By delay `leadlag` needs no ECN, and in both of its forms every window that it went to on real acknowledgements is the
-/// one that the law in Rust goes to, told of the same acknowledgements and periods from the first: bit for bit.
+/// one that the law in Rust goes to, called with the same acknowledgements and periods from the first: bit for bit.
 fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
     for form in ["exponential", "linearised"] {
         let bench = Bench::new();

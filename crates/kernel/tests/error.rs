@@ -42,7 +42,7 @@ impl Draw {
     }
 }
 
-/// The largest error seen, as a part of what is allowed.
+/// The largest error so far, as a part of the allowed one.
 #[derive(Default)]
 struct Worst(f64);
 
@@ -257,7 +257,7 @@ fn a_tick_of_price() {
     println!("price, tick: price {:.2}, probability {:.2} of the bounds", price.0, probability.0);
 }
 
-/// What one operation in `f64` may be off by, for results of that size, in units.
+/// The rounding error of one operation in `f64`, for results of that size, in units.
 fn noise(size: f64) -> f64 {
     size.abs() * f64::EPSILON / UNIT
 }
@@ -317,9 +317,9 @@ fn an_arrival_at_avq() {
     println!("avq, arrival: queue {:.2}, capacity {:.2} of the bounds", queue.0, virtual_capacity.0);
 }
 
-/// A window after an acknowledgement, by (3). With room for the sum of its two terms, and D = 1 + kp + kappa: both
-/// products and the quotient kappa round once, and so, solved for the window, does the last quotient. So it is within
-/// (1 + (distance + window) / 2) / D + 1/2 units, where distance is how many packets the buffer's level moved; as printed,
+/// A window after an acknowledgement, by (3). With a margin for the sum of its two terms, and D = 1 + kp + kappa: both
+/// products and the quotient kappa round once, and so, solved for the window, does the last quotient. So it is within (1 +
+/// (distance + window) / 2) / D + 1/2 units, where distance is how many packets the buffer's level moved; as printed,
 /// within 1 + distance / 2.
 #[test]
 fn an_acknowledgement_of_ccpd() {
@@ -430,9 +430,9 @@ fn a_tick_of_bat() {
     println!("bat: transmit {:.2}, offered {:.2}, excess {:.2} of the bounds", transmit.0, offered.0, excess.0);
 }
 
-/// After a period: served and others are off by half a unit; so the ratio, of others not below a packet a second, by
-/// (1 + ratio) / 2 / others + 1/2 units, the error by that over the reference and 1/2, and the decrease by beta times that
-/// and the rounding of three products, times itself, and 1/2. At an edge between two zones of beta nothing is claimed.
+/// After a period: served and others are off by half a unit; so the ratio, of others not below a packet a second, by (1 +
+/// ratio) / 2 / others + 1/2 units, the error by that over the reference and 1/2, and the decrease by beta times that and
+/// the rounding of three products, times itself, and 1/2. At a bound between two zones of beta nothing is claimed.
 #[test]
 fn a_period_of_clcc() {
     let share = Class { share: Some(0.5), ..Class::FREE };

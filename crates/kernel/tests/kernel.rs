@@ -1,6 +1,6 @@
 //! The committed vectors, inside the running kernel.
 //!
-//! Where this machine cannot run BPF programs a test here prints what is missing and counts as not run. Run it as root,
+//! On a machine that cannot run BPF programs a test here prints the missing part and counts as not run. Run it as root,
 //! with clang and libbpf's headers there when it is built: `cargo test -p penstock-kernel --test kernel`.
 
 #[path = "../../cli/tests/optional/mod.rs"]

@@ -1,5 +1,5 @@
 //! Laws as tc programs: what they decide packet by packet, and what becomes of them at a device. Needs root, BPF and Linux 6.6;
-//! where they are missing the tests say so and count as not run.
+//! without them the tests print so and count as not run.
 
 #[path = "tc/decisions.rs"]
 mod decisions;
@@ -38,8 +38,8 @@ fn seconds(ns: u64) -> Q {
     Fix((((ns / NS) << 32) | (((ns % NS) << 32) / NS)) as i64)
 }
 
-/// Super-packets of three segments at twice the contract get what their segments are granted, whole super-packets at a time:
-/// half of them where the bucket has room for one, and one segment in three where it holds the tokens of one segment only.
+/// Super-packets of three segments at twice the contract get the grants of their segments, whole super-packets at a time:
+/// half of them if the bucket holds one, and one segment in three if it holds the tokens of one segment only.
 fn super_packets_get_what_their_segments_are_granted() {
     for (bucket, share) in [("4 kB", 0.5), ("2 kB", 1.0 / 3.0)] {
         let settings = ["conditioner.committed_rate=10 Mbit/s", &format!("conditioner.bucket={bucket}")];
@@ -93,8 +93,8 @@ fn priced() -> Trial {
     trial
 }
 
-/// CE is for packets that can carry it; another that is chosen is dropped, and what is not IP never is. The books say which,
-/// and add up to what was seen.
+/// CE is for packets that can carry it; another that is chosen is dropped, and what is not IP never is. The books separate
+/// them, and add up to the packets sent.
 fn a_mark_is_for_those_that_can_carry_it() {
     let trial = priced();
     let before = trial.books().unwrap();
@@ -126,8 +126,8 @@ fn a_mark_is_for_those_that_can_carry_it() {
     assert_eq!(books.ended(), books.arrived);
 }
 
-/// Told to let them pass, a program marks what can carry a mark, lets the rest go on, and counts it; told otherwise again, it
-/// drops it again.
+/// Set to let them pass, a program marks packets that can carry a mark, lets the others go on, and counts them; set back, it
+/// drops them again.
 fn what_cannot_carry_a_mark_passes_where_it_is_told_to() {
     let mut trial = priced();
     for (at_ms, not_ect, verdict) in [(50, "pass", Verdict::Next), (55, "drop", Verdict::Drop)] {
@@ -261,8 +261,9 @@ fn processors_share_a_law() {
     }
 }
 
-/// What the lock is for. Two processors spend the tokens of one bucket that has enough for all: what went in profile is missing
-/// from it to the byte, but for what came in meanwhile. Compiled without the lock, the same program spends tokens twice.
+/// The effect of the missing lock. Two processors spend the tokens of one bucket that has enough for all: what went in profile
+/// is missing from it to the byte, but for what came in meanwhile. Compiled without the lock, the same program spends tokens
+/// twice.
 fn without_the_lock_tokens_are_spent_twice() {
     const TIMES: u32 = 500_000;
     const DEPTH: f64 = 1e9;
@@ -301,7 +302,7 @@ fn without_the_lock_tokens_are_spent_twice() {
     assert!(lost, "no token was spent twice without the lock: it would not be needed");
 }
 
-/// What a packet costs, by the kernel's own clock around a million runs.
+/// The cost of a packet, by the kernel's own clock around a million runs.
 fn what_a_packet_costs_is_told() {
     for law in tc::names() {
         // So much that everything passes.

@@ -18,7 +18,7 @@ fn path(kernel_law: &KernelLaw) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(format!("{}.txt", kernel_law.name))
 }
 
-/// What `vectors/` has; blessed before the first look, if that is asked for.
+/// The contents of `vectors/`; blessed before the first look, if that is set.
 fn committed(kernel_law: &'static KernelLaw) -> (String, Vectors) {
     static BLESSED: Once = Once::new();
     BLESSED.call_once(|| {

@@ -67,7 +67,7 @@ impl Role for Aqm {
     const NOUN: &'static str = "AQM";
 }
 
-/// What happened to a queue.
+/// The events of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A packet arrived, before it is queued or refused. Only where [`Decides::OnArrival`].
@@ -79,12 +79,12 @@ pub enum Event {
     },
     /// A packet has reached the head of its queue and the line is free for it. Only where [`Decides::AtHead`].
     Departure {
-        /// Whether it asked for the low-latency queue, ECT(1) or CE (RFC 9331).
+        /// True for ECT(1) or CE, which select the low-latency queue (RFC 9331).
         low_latency: bool,
     },
-    /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by
-    /// a full buffer. Where [`Requirements::overrules_marks`], the law then says with which probability a packet that would be
-    /// marked is dropped instead.
+    /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by a full
+    /// buffer. With [`Requirements::overrules_marks`], the output then holds the probability that a packet due for a mark is
+    /// dropped instead.
     Hit,
     /// A packet of the queue was dropped because the buffer was full. Only where [`Requirements::full`].
     Full,
@@ -93,42 +93,42 @@ pub enum Event {
 }
 
 numbers! {
-    /// What a queue's host has measured.
+    /// The measurements of a queue's host.
     pub struct Observation {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes. At
         /// [`Event::Departure`]: those behind the packet at the head, in its queue.
         queue: "packets",
         /// Arrivals since the last [`Event::Tick`], in units of the mean packet.
         arrived: "packets",
-        /// What the line can carry now.
+        /// The present capacity of the line.
         capacity: "packets/s",
         /// At [`Event::Departure`]: how long the packet has waited. At [`Event::Tick`]: how long the oldest one waiting
         /// has, zero where none waits.
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
-        /// Green packets among those that wait. Where [`Requirements::colours`] only.
+        /// Green packets among those that wait. Only with [`Requirements::colours`].
         green: "packets",
-        /// Yellow ones. Where [`Requirements::colours`] only.
+        /// Yellow ones. Only with [`Requirements::colours`].
         yellow: "packets",
-        /// Where [`Requirements::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
+        /// With [`Requirements::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
         /// the mean packet. Zero elsewhere.
         departed: "packets",
-        /// As [`Observation::arrived`], of all classes together. Where [`Requirements::classes`] only.
+        /// As [`Observation::arrived`], of all classes together. Only with [`Requirements::classes`].
         all_arrived: "packets",
         /// As [`Observation::departed`], of all classes together.
         all_departed: "packets",
-        /// Of [`Observation::all_arrived`], what the law's probabilities let in on average: `T O` summed over the classes.
+        /// Of [`Observation::all_arrived`], the part that the law's probabilities let in on average: `T O` summed over the classes.
         all_let_in: "packets",
     }
     frozen {
-        /// What the packet is that arrived, or that is at the head. Where [`Requirements::colours`] only.
+        /// The colour of the packet that arrived, or that is at the head. Only with [`Requirements::colours`].
         colour: Colour,
     }
 }
 
 impl<N: Number> Observation<N> {
-    /// What is measured before anything is: zero everywhere.
+    /// The observation before the first measurement: zero everywhere.
     pub fn zero() -> Self {
         let zero = N::of(0.0);
         Self {
@@ -149,7 +149,7 @@ impl<N: Number> Observation<N> {
 }
 
 impl Observation<f64> {
-    /// What is measured before anything is, where a constant is needed.
+    /// The observation before the first measurement, as a constant.
     pub const ZERO: Self = Self {
         queue: 0.0,
         arrived: 0.0,
@@ -167,7 +167,7 @@ impl Observation<f64> {
 }
 
 numbers! {
-    /// What a queue's law says.
+    /// The output of a queue's law.
     pub struct Output {
         /// Probability that this packet is marked (or dropped, where it cannot be marked).
         probability: "1",
@@ -177,13 +177,13 @@ numbers! {
 }
 
 impl Output<f64> {
-    /// Whether a host can act on it: both are numbers.
+    /// True if a host can act on it: both are numbers.
     pub fn is_sound(&self) -> bool {
         !self.probability.is_nan() && !self.price_s.is_nan()
     }
 }
 
-/// What is known of a queue when its law is compiled.
+/// The facts about a queue when its law is compiled.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Context {
     /// The line's rate at the start of the run.
@@ -192,18 +192,18 @@ pub struct Context {
     pub delay: Time,
     /// The mean packet: a data packet on the wire.
     pub packet: Bytes,
-    /// What each class of traffic may ask of this line, for laws that treat classes apart ([`Requirements::classes`]); the
-    /// number of an instance is its place here. Empty where nothing is known of classes yet: such a law then compiles
-    /// as if there were one without a contract.
+    /// The contract of each class of traffic on this line, for laws that treat classes apart ([`Requirements::classes`]);
+    /// an instance's number is its index here. Empty where nothing is known of classes yet: such a law then compiles as if
+    /// there were one without a contract.
     pub classes: Vec<Class>,
 }
 
-/// What a class of traffic may ask of a line.
+/// The contract of a class of traffic on a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Class {
-    /// What it shall have at least; zero is no guarantee.
+    /// Its guaranteed rate; zero is no guarantee.
     pub floor: Rate,
-    /// What it may have at most; none is no bound.
+    /// Its maximum rate; none is no bound.
     pub ceiling: Option<Rate>,
     /// The share of the whole that it is held to, in (0, 1), where it has one.
     pub share: Option<f64>,
@@ -215,44 +215,44 @@ impl Class {
 }
 
 impl Context {
-    /// What the line carries [packets/s].
+    /// The capacity of the line [packets/s].
     pub fn packets_per_s(&self) -> f64 {
         self.rate.packets_per_s(self.packet)
     }
 }
 
-/// What an AQM asks of its host.
+/// The requirements of an AQM: the measurements and services that its host provides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirements {
     /// The period of [`Event::Tick`] [s].
     pub tick_s: Option<f64>,
-    /// When the coin is tossed.
+    /// The moment of the coin toss.
     pub decides: Decides,
-    /// Whether packets that can be marked are marked; if not, they are dropped.
+    /// True: packets that can be marked are marked; false: they are dropped.
     pub marks: bool,
-    /// Whether what the coin chose for a mark may have to be dropped all the same: with the probability that the law says
-    /// after [`Event::Hit`], by a second coin. Where not, what a law says after a hit has no meaning for the packet.
+    /// True if a packet that the coin chose for a mark may be dropped all the same: a second coin decides, by the output
+    /// after [`Event::Hit`]. If false, the output after a hit has no meaning for the packet.
     pub overrules_marks: bool,
-    /// Whether [`Observation::queue`] is measured in bytes over the mean packet; if not, packets of every size count one.
+    /// True: [`Observation::queue`] is in bytes over the mean packet; false: packets of every size count one.
     pub bytes: bool,
-    /// Whether a packet that arrives as another starts transmission finds that one still waiting; only where the law
-    /// decides on arrival.
+    /// True: a packet that arrives as another starts transmission finds that one still waiting; only for laws that
+    /// decide on arrival.
     pub arrivals_first: bool,
-    /// Whether the line counts as idle from when the last packet began its transmission, not from its end; only where the law
-    /// decides on arrival.
+    /// True: the line is idle from the start of the last packet's transmission, not from its end; only for laws that decide
+    /// on arrival.
     pub idle_from_start: bool,
     /// Which of the packets waiting goes next.
     pub serve: Serve,
-    /// Whether the law treats packets by their colour, the drop precedence that a conditioner gave them.
+    /// True if the law treats packets by their colour, the drop precedence that a conditioner gave them.
     pub colours: bool,
-    /// Whether each class of traffic has an instance of the law, all over one queue.
+    /// True if each class of traffic has an instance of the law, all over one queue.
     pub classes: bool,
-    /// Whether it hears of a full buffer, by [`Event::Full`]; only where the law decides at the head.
+    /// True if a full buffer raises [`Event::Full`]; only for laws that decide at the head.
     pub full: bool,
 }
 
 impl Requirements {
-    /// What a law asks for that never decides anything.
+    /// The requirements of a law that never decides anything.
     pub const LEAST: Self = Self {
         tick_s: None,
         decides: Decides::Never,
@@ -271,34 +271,34 @@ impl Requirements {
 /// Which of the packets waiting goes next.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Serve {
-    /// What the scenario's scheduler says.
+    /// The scenario's scheduler.
     Scheduler,
     /// Deficit round robin over queues that flows are hashed to, a queue that was empty first, each with an instance of
     /// the law (RFC 8290).
     PerFlow {
-        /// How many queues.
+        /// The number of queues.
         queues: u32,
-        /// What a queue may send a turn.
+        /// The bytes that a queue may send a turn.
         quantum: Bytes,
     },
-    /// Two queues under one instance of the law, one for packets that ask for low latency (RFC 9332). Weighted round
-    /// robin, so that the classic queue gets at least its share where both have packets.
+    /// Two queues under one instance of the law, one for low-latency packets (RFC 9332). Weighted round robin, so
+    /// that the classic queue gets at least its share where both have packets.
     Coupled {
         /// Share of the line, in (0, 1).
         classic: f64,
     },
 }
 
-/// When an AQM's coin is tossed for a packet.
+/// The moment at which an AQM's coin is tossed for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decides {
     /// Never.
     Never,
-    /// When it reaches the head of its queue, by [`Output::probability`] after [`Event::Departure`]; a packet dropped
-    /// there makes room for the next.
+    /// At the head of its queue, by [`Output::probability`] after [`Event::Departure`]; a drop there frees buffer for
+    /// the next packet.
     AtHead,
-    /// When it arrives, by [`Output::probability`] after [`Event::Arrival`].
+    /// On arrival, by [`Output::probability`] after [`Event::Arrival`].
     OnArrival,
-    /// When it leaves, by the probability in force then. The law's state changes at ticks only.
+    /// On departure, by the probability in force then. The law's state changes at ticks only.
     OnDeparture,
 }

@@ -74,7 +74,7 @@ impl Role for Controller {
     const NOUN: &'static str = "controller";
 }
 
-/// What happened to a sender.
+/// The events of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// New data was acknowledged, outside loss recovery.
@@ -86,7 +86,7 @@ pub enum Event {
     },
     /// The law's period went by. Never before the first sample of the round-trip time.
     Tick,
-    /// The host saw a round trip end. Never before the first sample of the round-trip time.
+    /// The host measured the end of a round. Never before the first sample of the round-trip time.
     Round,
     /// A congestion event: loss, or an echo where [`Marks::Cut`]. The host lets at most one through in a round.
     Cut,
@@ -95,35 +95,35 @@ pub enum Event {
 }
 
 numbers! {
-    /// What a sender has measured of its path. Data that were sent again are acknowledged without a sample (RFC 6298,
+    /// The measurements of a sender's path. Data that were sent again are acknowledged without a sample (RFC 6298,
     /// section 3), so that acknowledgements, cuts and timeouts may come before the first one.
     pub struct Observation {
-        /// Average round-trip time, as [`Requirements::average_rtt`] asks; the latest sample where it does not. Zero before the
+        /// Average round-trip time by [`Requirements::average_rtt`]; the latest sample if that is not required. Zero before the
         /// first sample.
         rtt_s: "s",
         /// The smallest round-trip time so far. Zero before the first sample, unless a connection before knew it.
         base_rtt_s: "s",
-        /// The sum of prices along the path, as [`Marks::Price`] asks; otherwise zero.
+        /// The sum of prices along the path, with [`Marks::Price`]; otherwise zero.
         price_s: "s",
-        /// Time since the start of the run, where [`Requirements::now`] asks; otherwise zero.
+        /// Time since the start of the run, with [`Requirements::now`]; otherwise zero.
         now_s: "s",
-        /// Size of the bottleneck's buffer, where [`Requirements::bottleneck`] asks; zero until it is known.
+        /// Size of the bottleneck's buffer, with [`Requirements::bottleneck`]; zero until it is known.
         buffer: "packets",
         /// Packets in that buffer, in the same way.
         level: "packets",
-        /// Packets in flight, in the same way, before any are sent in answer to what happens now. Where
-        /// [`Requirements::flight_size`] asks, with a loss: packets sent and not acknowledged, and no more than the window has;
-        /// zero where the host does not know.
+        /// Packets in flight, in the same way, before any are sent in response to this event. With
+        /// [`Requirements::flight_size`], at a loss: packets sent and not acknowledged, and no more than the window has; zero
+        /// if the host does not know.
         in_flight: "packets",
         /// `earlier_s` ago: packets in the buffer, and those of the flow, by [`BottleneckEstimate::committed`].
         earlier: "packets",
-        /// How long ago that was, by [`BottleneckEstimate::lookback`]; zero where nothing is known of that time.
+        /// The age of that, by [`BottleneckEstimate::lookback`]; zero if nothing is known of that time.
         earlier_s: "s",
     }
 }
 
 impl<N: Number> Observation<N> {
-    /// What is measured before anything is: zero everywhere.
+    /// The observation before the first measurement: zero everywhere.
     pub fn zero() -> Self {
         let zero = N::of(0.0);
         Self {
@@ -141,7 +141,7 @@ impl<N: Number> Observation<N> {
 }
 
 numbers! {
-    /// What a sender may do.
+    /// The output of a sender's law.
     pub struct Output {
         /// Packets in flight at most.
         window: "packets",
@@ -151,60 +151,61 @@ numbers! {
 }
 
 impl Output<f64> {
-    /// Whether a host can act on it: a finite number of packets and a finite span of time.
+    /// True if a host can act on it: a finite number of packets and a finite span of time.
     pub fn is_sound(&self) -> bool {
         is_amount(self.window) && is_amount(self.gap_s)
     }
 }
 
-/// What is known of a sender when its law is compiled.
+/// The facts about a sender when its law is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context {
     /// A data packet on the wire.
     pub packet: Bytes,
     /// The window a flow starts with [packets].
     pub initial_window: f64,
-    /// Where slow start ends before the first congestion event [packets].
+    /// The window at which slow start ends before the first congestion event [packets].
     pub initial_ssthresh: f64,
 }
 
-/// What a controller asks of its host.
+/// The requirements of a controller: the measurements that its host makes for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirements {
     /// The period of [`Event::Tick`] [s].
     pub tick_s: Option<f64>,
-    /// What the host makes of congestion echoes.
+    /// The host's treatment of congestion echoes.
     pub marks: Marks,
     /// The average that [`Observation::rtt_s`] shall be.
     pub average_rtt: Option<RttAverage>,
-    /// Whether data are acknowledged and sent again when lost; if not, nothing comes back (UDP).
+    /// True if data are acknowledged and sent again when lost; if not, nothing comes back (UDP).
     pub reliable: bool,
-    /// Whether it wants [`Observation::now_s`].
+    /// True if it requires [`Observation::now_s`].
     pub now: bool,
-    /// Whether its packets say that they want the low-latency queue: ECT(1) (RFC 9331).
+    /// True if its packets select the low-latency queue: ECT(1) (RFC 9331).
     pub low_latency: bool,
-    /// What it wants to know of the bottleneck. Round trips then count only where an acknowledgement covers new data, all
-    /// of it sent once.
+    /// The required measurements of the bottleneck. Round trips then count only where an acknowledgement covers new data,
+    /// all of it sent once.
     pub bottleneck: Option<BottleneckEstimate>,
-    /// Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
-    /// that keeps its window through recovery would otherwise mend no more a round trip than that window has room for.
+    /// True if each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
+    /// that keeps its window through recovery would otherwise mend no more a round trip than fits into that window.
     pub duplicates_mend: bool,
-    /// Whether it hears of each packet, of recoveries and of rate samples, by [`Law::on_detail`](crate::law::Law::on_detail),
-    /// and says when and in what quantum it sends, by [`Law::timing`](crate::law::Law::timing). Its window then holds in
-    /// recovery too: the host neither reduces it step by step nor brings it back. The host has a gap from the start.
+    /// True if it is called for each packet, for recoveries and for rate samples, by
+    /// [`Law::on_detail`](crate::law::Law::on_detail), and sets the times and the quantum of sending, by
+    /// [`Law::timing`](crate::law::Law::timing). Its window then holds in recovery too: the host neither reduces it step by
+    /// step nor brings it back. The host has a gap from the start.
     pub delivery: bool,
-    /// Whether a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
+    /// True if a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
     /// least one packet is in flight.
     pub fractions: bool,
-    /// Whether it wants [`Observation::in_flight`] with [`Event::Cut`] and [`Event::Timeout`]: FlightSize of RFC 5681, of which
-    /// equation (4) takes half. Of a flow that uses its window it is the window.
+    /// True if it requires [`Observation::in_flight`] with [`Event::Cut`] and [`Event::Timeout`]: FlightSize of RFC 5681, of
+    /// which equation (4) takes half. Of a flow that uses its window it is the window.
     pub flight_size: bool,
-    /// Whether it is a name for what only the kernel has: nobody else may host it.
+    /// True if it names a controller of the kernel: no other host may run it.
     pub kernel: bool,
 }
 
 impl Requirements {
-    /// What it asks of packets one by one, in words: only a world of packets has such a thing.
+    /// Its requirements of single packets, in words: only a world of packets has such a thing.
     pub fn of_packets(&self) -> Option<&'static str> {
         if self.delivery {
             Some("rate samples and the fate of each packet")
@@ -215,7 +216,7 @@ impl Requirements {
         }
     }
 
-    /// What a reliable sender asks for that reads nothing but acknowledgements and losses.
+    /// The requirements of a reliable sender that reads nothing but acknowledgements and losses.
     pub const LEAST: Self = Self {
         tick_s: None,
         marks: Marks::Ignored,
@@ -232,7 +233,7 @@ impl Requirements {
     };
 }
 
-/// What a congestion echo means to a controller.
+/// The meaning of a congestion echo to a controller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Marks {
     /// A congestion event, as loss is (RFC 3168).

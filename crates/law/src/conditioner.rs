@@ -1,4 +1,4 @@
-//! Conditioners: the laws of the edge, where a customer's aggregate enters the network.
+//! Conditioners: the laws of the ingress, where a customer's aggregate enters the network.
 //!
 //! A conditioner meters the aggregate against its contract and colours each packet (RFC 2475, section 2.3.3): green is
 //! in profile, yellow and red are out of it, the three drop precedences of assured forwarding (RFC 2597). It neither
@@ -34,7 +34,7 @@ impl Role for Conditioner {
     const NOUN: &'static str = "conditioner";
 }
 
-/// What a packet is to a queue that treats precedences apart. A queue of one class drops red first and green last.
+/// The drop precedence of a packet, for a queue that treats precedences apart. A queue of one class drops red first and green last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Colour {
     /// Within the contract, or under none: low drop precedence, AFx1.
@@ -65,7 +65,7 @@ impl Colour {
     }
 }
 
-/// Why the host calls the conditioner.
+/// The reason of a call to the conditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A packet of the aggregate arrived; the host then tosses the coin.
@@ -73,7 +73,7 @@ pub enum Event {
         /// Its size on the wire [B].
         bytes: u32,
     },
-    /// What became of it. Tokens are taken now, by green packets at least.
+    /// Its result. Tokens are taken now, by green packets at least.
     Coloured {
         /// Its size on the wire [B].
         bytes: u32,
@@ -83,7 +83,7 @@ pub enum Event {
 }
 
 numbers! {
-    /// What the host has measured.
+    /// The measurements of the host.
     pub struct Observation {
         /// Time since the start of the run.
         now_s: "s",
@@ -91,33 +91,33 @@ numbers! {
 }
 
 numbers! {
-    /// The output of a conditioner. The packet that arrived last is green with what is left of the probability.
+    /// The output of a conditioner. The packet that arrived last is green with the remaining probability.
     pub struct Output {
         /// Probability that this packet is yellow.
         yellow: "1",
         /// Probability that this packet is red.
         red: "1",
-        /// What the bucket of the committed rate holds at this moment.
+        /// The present level of the committed rate's bucket.
         level: "B",
     }
 }
 
 impl Output<f64> {
-    /// Whether a host can act on it: all are numbers.
+    /// True if a host can act on it: all are numbers.
     pub fn is_sound(&self) -> bool {
         !(self.yellow.is_nan() || self.red.is_nan() || self.level.is_nan())
     }
 }
 
 impl<N: Number> Output<N> {
-    /// What is said without a coin: the packet is `colour`.
+    /// The output without a coin: the packet is `colour`.
     fn certain(colour: Colour, level: N) -> Self {
         let sure = |of| if colour == of { N::of(1.0) } else { N::of(0.0) };
         Self { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }
     }
 }
 
-/// What is known of the ingress when its conditioner is compiled.
+/// The facts about the ingress when its conditioner is compiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Context {
     /// The mean packet: a data packet on the wire.
@@ -127,7 +127,7 @@ pub struct Context {
 /// The requirements of a conditioner: nothing but a call for each packet. The host reports the conditioner by these.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Requirements {
-    /// What the contract commits [bit/s].
+    /// The committed rate of the contract [bit/s].
     pub committed_bit_per_s: f64,
     /// The bucket that the committed rate fills [B].
     pub bucket_bytes: f64,

@@ -1,4 +1,4 @@
-//! Estimators: pure filters that turn raw observations into what laws need.
+//! Estimators: pure filters that turn raw observations into the inputs of laws.
 
 mod bottleneck;
 mod clock;

@@ -1,4 +1,4 @@
-//! What a law is, what runs it, and what the registry knows of it.
+//! The traits of a law, of the code that runs it, and its entry in the registry.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub trait Fields<N> {
 /// A number of a law's state has words too, as the heading of a plot has them: `window: "packets" as "Congestion window"`.
 /// Its doc comment is the sentence that tables and reports print, so it has no links.
 ///
-/// What follows `frozen` is state that is not a number (bits, counters); the linearisation keeps it as it is.
+/// After `frozen` comes state that is not a number (bits, counters); the linearisation keeps it as it is.
 #[macro_export]
 macro_rules! numbers {
     ($(#[$doc:meta])* $vis:vis struct $name:ident {
@@ -55,65 +55,65 @@ macro_rules! numbers {
     };
 }
 
-/// Where a law acts, and so what it can see, what can happen to it and what it may say.
+/// The role of a law, and so its observation, its events and its output.
 pub trait Role: Debug + 'static {
-    /// What is measured when something happens. Every field is measured, none is derived.
+    /// The measurements at an event. Every field is measured, none is derived.
     type Observation<N: Number>: Fields<N> + Copy + Debug;
-    /// What happened: kinds and counts, never a differentiable number.
+    /// The event: kinds and counts, never a differentiable number.
     type Event: Copy + Debug;
-    /// What the law answers: windows, gaps, probabilities. The host tosses the coin.
+    /// The law's output: windows, gaps, probabilities. The host tosses the coin.
     type Output<N: Number>: Fields<N> + Copy + Debug;
-    /// What is known of the place when the law's parameters are compiled.
+    /// The facts about the law's host and link when its parameters are compiled.
     type Context: Debug;
-    /// What the law asks of its host.
+    /// The law's requirements.
     type Requirements: Debug;
-    /// What happened in detail, to laws that ask for it.
+    /// The details of an event, for laws that require them.
     type Detail: Debug;
-    /// What such a law answers besides.
+    /// The further output of such a law.
     type Timing: Copy + Debug + Default;
     /// The word for such a law.
     const NOUN: &'static str;
 }
 
-/// A law: what an event does to its state, and what the state says.
+/// A law: the effect of an event on its state, and the output of the state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a law over `{N}`",
     label = "there is no `impl Law<{N}>` for it",
     note = "write `impl<N: Number> Law<N> for MyLaw<N>`: the same code simulates with `f64` and is analysed with `Dual`"
 )]
 pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
-    /// Where it acts.
+    /// Its role.
     type Role: Role;
-    /// What it remembers.
+    /// Its memory between events.
     type State: Fields<N> + Clone + Debug + Send + Sync;
 
     /// Compiles parameters, rounding each once.
     ///
     /// # Errors
-    /// Says which parameters contradict each other or the context.
+    /// Names the parameters that contradict each other or the context.
     fn compile(values: &Values, context: &<Self::Role as Role>::Context) -> Result<Self, String>;
-    /// The state before anything happened.
+    /// The state before the first event.
     fn initial_state(&self) -> Self::State;
     /// The same for the instance of that number. Differs from [`Law::initial_state`] only where instances have contracts of their
     /// own, as classes of traffic have.
     fn initial_state_of(&self, _instance: usize) -> Self::State {
         self.initial_state()
     }
-    /// What an event does.
+    /// Applies an event to the state.
     fn on_event(
         &self,
         state: &mut Self::State,
         event: <Self::Role as Role>::Event,
         observation: &<Self::Role as Role>::Observation<N>,
     );
-    /// What the state says now.
+    /// The output of the present state.
     fn output(
         &self,
         state: &Self::State,
         observation: &<Self::Role as Role>::Observation<N>,
     ) -> <Self::Role as Role>::Output<N>;
-    /// What the state says on average over the law's own spacing of marks; differs from [`Law::output`] only where a
-    /// law shapes its coin by what happened to the packets before (RED).
+    /// The mean output of the state over the law's own spacing of marks; differs from [`Law::output`] only if a law
+    /// shapes its coin by the packets before (RED).
     fn mean_output(
         &self,
         state: &Self::State,
@@ -121,7 +121,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     ) -> <Self::Role as Role>::Output<N> {
         self.output(state, observation)
     }
-    /// What an event does of which the law hears in detail, because it asked for that.
+    /// Applies an event with its details, if the law requires them.
     fn on_detail(
         &self,
         _state: &mut Self::State,
@@ -129,7 +129,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
         _observation: &<Self::Role as Role>::Observation<N>,
     ) {
     }
-    /// What the state says of time, where the law hears in detail.
+    /// The timing of the state, if the law requires details.
     fn timing(
         &self,
         _state: &Self::State,
@@ -137,7 +137,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     ) -> <Self::Role as Role>::Timing {
         <Self::Role as Role>::Timing::default()
     }
-    /// What it asks of its host.
+    /// Its requirements.
     fn requirements(&self) -> <Self::Role as Role>::Requirements;
 }
 
@@ -147,19 +147,19 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn add(&mut self) -> usize;
     /// Puts an instance back to its starting state.
     fn restart(&mut self, at: usize);
-    /// Keeps the state that an instance has now, in the place of the one that was kept before.
+    /// Keeps the present state of an instance, and replaces the one that was kept before.
     fn keep(&mut self, at: usize);
     /// Gives an instance the state that was kept, once; without one it stays as it is.
     fn bring_back(&mut self, at: usize);
-    /// Adds an instance in the state of another, which goes on by itself, and returns its number. What was kept is not copied.
+    /// Adds an instance in the state of another, which goes on by itself, and returns its number. The kept state is not copied.
     fn copy(&mut self, at: usize) -> usize;
-    /// Something happened to one instance; returns what it says then.
+    /// Calls one instance with an event; returns its output then.
     fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N>;
-    /// What an instance says now.
+    /// The present output of an instance.
     fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
     /// See [`Law::mean_output`].
     fn mean_output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N>;
-    /// One instance hears in detail; returns what it says then. See [`Law::on_detail`].
+    /// Calls one instance with details; returns its output then. See [`Law::on_detail`].
     fn on_detail(&mut self, at: usize, _detail: &R::Detail, observation: &R::Observation<N>) -> R::Output<N> {
         self.output(at, observation)
     }
@@ -171,8 +171,8 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn names(&self) -> &'static [(&'static str, &'static str)];
     /// Visits the numbers of one instance's state, in the order of [`Instances::names`].
     fn each(&mut self, at: usize, f: &mut dyn FnMut(&mut N));
-    /// What an event makes of a state of these numbers, and otherwise as that instance starts; they are replaced by those
-    /// after it. The instance may serve to try it on: what it held is lost.
+    /// Applies an event to a state of these numbers, and otherwise as that instance starts; they are replaced by those
+    /// after it. The instance may serve to try it on: its own state is lost.
     fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, observation: &R::Observation<N>) {
         self.restart(at);
         let mut put = numbers.iter();
@@ -181,7 +181,7 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
         let mut taken = numbers.iter_mut();
         self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
-    /// What the law asks of its host.
+    /// The law's requirements.
     fn requirements(&self) -> R::Requirements;
 }
 
@@ -298,7 +298,7 @@ pub fn build<N: Number, L: Law<N>>(
     }
 }
 
-/// What a law shows of its state, for people: the columns that series have of it.
+/// One number of a law's state for people: a column of the series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observable {
     /// Its name, without the unit.
@@ -307,7 +307,7 @@ pub struct Observable {
     pub words: &'static str,
     /// Its unit, `1` for a plain number.
     pub unit: &'static str,
-    /// What it is, in a sentence.
+    /// Its meaning, in a sentence.
     pub what: &'static str,
 }
 
@@ -335,26 +335,26 @@ impl Observables {
         Self { names: <L::State as Fields<f64>>::NAMES, words: <L::State as Fields<f64>>::WORDS }
     }
 
-    /// Each of them. Where the law gives no words, they are empty.
+    /// Each of them. The words are empty if the law gives none.
     pub fn iter(&self) -> impl Iterator<Item = Observable> {
         let words = self.words.iter().copied().chain(core::iter::repeat(("", "")));
         self.names.iter().zip(words).map(|(&(name, unit), (words, what))| Observable { name, words, unit, what })
     }
 }
 
-/// How a law gets into the stability analysis.
+/// The way in which a law enters the stability analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linearisation {
     /// By dual numbers through its own update.
     Automatic,
-    /// By dual numbers, with something the author declares, said here.
+    /// By dual numbers, with a declaration of the author, given here.
     Declared(&'static str),
-    /// By dual numbers through a model of its means, which its builder for dual numbers builds in its place: where a law counts
-    /// packets one by one, or remembers what is over. What the model leaves out is said here.
+    /// By dual numbers through a model of its means, which its builder for dual numbers builds instead: for laws that count
+    /// packets one by one, or remember past events. The text names the parts that the model leaves out.
     Mean(&'static str),
-    /// Only the loop of its own that it closes around something else, as a step map; which, is said here. Its builder for
-    /// dual numbers then builds that loop alone: a tick is a period of it, what is seen with a tick is what the whole
-    /// period saw, and the first number of its state is what it turns.
+    /// Only the loop of its own that it closes around something else, as a step map; the text names the loop. Its builder
+    /// for dual numbers then builds that loop alone: a tick is a period of it, the observation of a tick is that of the
+    /// whole period, and the first number of its state is the one it controls.
     Outer(&'static str),
     /// Not at all, for the reason given here.
     Unsupported(&'static str),
@@ -362,8 +362,8 @@ pub enum Linearisation {
 
 /// A law as a program for the kernel, and how the program gets the law's parameters.
 ///
-/// Nothing here knows BPF: the program is bytes, and who loads it judges them. The law itself is that of [`Entry::fixed`]: it says which parameters fit the kernel's arithmetic and what
-/// the law asks of its host, and the program is compared with it.
+/// Nothing here knows BPF: the program is bytes, and its loader judges them. The law itself is that of [`Entry::fixed`]: it defines which
+/// parameters fit the kernel's arithmetic and its requirements, and the program is compared with it.
 pub struct KernelProgram<R: Role> {
     /// The compiled object. Empty where the build had no compiler for it.
     pub object: &'static [u8],
@@ -375,7 +375,7 @@ impl<R: Role> KernelProgram<R> {
     /// The parameters in the form that the program takes.
     ///
     /// # Errors
-    /// As the law says of its parameters; or `words` reads a parameter that the law does not have, or that has no value.
+    /// The law's error for its parameters; or `words` reads a parameter that the law does not have, or that has no value.
     pub fn parameter_words(&self, values: &Values, context: &R::Context) -> Result<Vec<i64>, String> {
         let words = (self.words)(values, context);
         values.missed().map_or(words, Err)
@@ -388,13 +388,13 @@ impl<R: Role> fmt::Debug for KernelProgram<R> {
     }
 }
 
-/// What the registry knows of a law. The command line, the docs, the reader, the report's colours and the conformance
+/// The registry's entry for a law. The command line, the docs, the reader, the report's colours and the conformance
 /// tests are loops over entries.
 #[derive(Clone, Copy)]
 pub struct Entry<R: Role> {
     /// Its name in scenarios.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its meaning, in a sentence.
     pub title: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
@@ -402,9 +402,9 @@ pub struct Entry<R: Role> {
     pub colour: &'static str,
     /// Its parameters, in the order the docs show them.
     pub parameters: &'static [Parameter],
-    /// What it shows of its state.
+    /// The numbers of its state that it shows.
     pub observables: Observables,
-    /// How the stability analysis gets its derivative.
+    /// The source of its derivative in the stability analysis.
     pub linearisation: Linearisation,
     /// Builds it for simulation.
     pub real: Build<f64, R>,

@@ -1,9 +1,9 @@
 //! Control laws, pure: state and observation in, new state and decision out.
 //!
 //! A law has no clock, no random source and does no I/O. It is written once over an arithmetic [`Number`] and used as
-//! `f64` (simulation), as a dual number (exact derivatives for the stability analysis) and as fixed point (bit for bit
-//! what the kernel computes). [`law`] has the traits. [`cc`], [`aqm`] and [`conditioner`] have the laws, a file each.
-//! [`registry`] is the list that a program knows.
+//! `f64` (simulation), as a dual number (exact derivatives for the stability analysis) and as fixed point (the
+//! kernel's results bit for bit). [`law`] has the traits. [`cc`], [`aqm`] and [`conditioner`] have the laws, a file
+//! each. [`registry`] is the list that a program knows.
 #![no_std]
 
 extern crate alloc;

@@ -9,7 +9,7 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 pub use dual::Dual;
 pub use fix::Fix;
 
-/// What a law may compute with. No clock, coin, I/O or integer cast can reach it.
+/// The arithmetic of a law. No clock, coin, I/O or integer cast can reach it.
 ///
 /// `min`, `max` and `clamp` are the only branches on numbers that leave a trace: a [`Dual`] takes the live branch and
 /// notes how near the other was. A plain comparison is for conditions that an equilibrium is never close to, such as
@@ -56,7 +56,7 @@ pub trait Number:
     fn clamp(self, least: Self, most: Self) -> Self {
         self.max(least).min(most)
     }
-    /// `(a x - b y) / 2^places`, where fixed point rounds once, at the end: what is left of two products that nearly
+    /// `(a x - b y) / 2^places`, rounded once in fixed point, at the end: the remainder of two products that nearly
     /// cancel. `places` from 0 to 95.
     #[must_use]
     fn difference([a, x]: [Self; 2], [b, y]: [Self; 2], places: u32) -> Self {

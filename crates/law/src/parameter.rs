@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// What a parameter counts in. The scenario reader parses text accordingly; values are kept in the base unit named here.
+/// The unit of a parameter. The scenario reader parses text accordingly; values are kept in the base unit named here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number.
@@ -38,12 +38,12 @@ impl Unit {
     }
 }
 
-/// What holds when a scenario is silent.
+/// The value of a parameter that a scenario leaves out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default {
     /// This value, in the base unit.
     Is(f64),
-    /// The law works it out from where it runs; the text says how.
+    /// The law computes it from its context; the text explains how.
     Automatic(&'static str),
     /// There is no sensible default.
     Required,
@@ -54,7 +54,7 @@ pub enum Default {
 pub struct Parameter {
     /// The key in a scenario.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// Its meaning, in a sentence.
     pub what: &'static str,
     /// Its unit.
     pub unit: Unit,
@@ -64,7 +64,7 @@ pub struct Parameter {
     pub least: f64,
     /// The largest value allowed, in the base unit.
     pub most: f64,
-    /// Where the parameter and its default come from: paper and equation, RFC and section, or the reason for a choice.
+    /// The source of the parameter and its default: paper and equation, RFC and section, or the reason for a choice.
     pub source: &'static str,
 }
 
@@ -130,8 +130,8 @@ pub struct Values {
     missed: Missed,
 }
 
-/// The first name that a law asked for in vain, as far as it fits. Values are shared between threads, and a crate without
-/// `std` has no lock; laws that ask at the same moment are the same law and ask for the same name.
+/// The first name that a law read in vain, as far as it fits. Values are shared between threads, and a crate without
+/// `std` has no lock; laws that read at the same moment are the same law and read the same name.
 #[derive(Debug, Default)]
 struct Missed([AtomicU8; Values::LONGEST_NAME]);
 
@@ -151,14 +151,14 @@ impl Missed {
     }
 }
 
-/// A copy was asked for nothing yet.
+/// A copy starts without a missed name.
 impl Clone for Missed {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-/// Values are equal whatever was asked of them.
+/// Values are equal whatever was read from them.
 impl PartialEq for Missed {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -169,7 +169,7 @@ impl Values {
     /// The longest name of a parameter [bytes].
     pub(crate) const LONGEST_NAME: usize = 32;
 
-    /// The defaults of `parameters`; what is required or automatic is still open.
+    /// The defaults of `parameters`; required and automatic ones are still open.
     pub fn defaults(parameters: &'static [Parameter]) -> Self {
         let value = |p: &Parameter| if let Default::Is(x) = p.default { Some(x) } else { None };
         Self {
@@ -192,7 +192,7 @@ impl Values {
     /// Sets one value.
     ///
     /// # Errors
-    /// Says which range was left. NaN is outside every range.
+    /// Names the range that was left. NaN is outside every range.
     ///
     /// # Panics
     /// If `parameter` is not one of those the defaults were made from: the caller looked it up there.
@@ -241,7 +241,7 @@ impl Values {
         })
     }
 
-    /// What a law asked for that is not there, if it did: a mistake in the law, in words.
+    /// The name that a law read in vain, if any: a mistake in the law, in words.
     pub(crate) fn missed(&self) -> Option<String> {
         let name = self.missed.name()?;
         Some(if self.names.contains(&name.as_str()) {

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
-/// Whether a law's window, gap or rate is one that a host can act on: finite, and not negative.
+/// True if a host can act on a law's window, gap or rate: finite, and not negative.
 #[inline]
 pub fn is_amount(x: f64) -> bool {
     (0.0..f64::INFINITY).contains(&x)
@@ -16,7 +16,7 @@ pub struct Time(pub u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than anything that happens.
+    /// Later than any event.
     pub const NEVER: Self = Self(u64::MAX);
     /// Picoseconds in a second.
     pub const PER_SECOND: u64 = 1_000_000_000_000;
@@ -41,7 +41,7 @@ impl Time {
         self.0 as f64 * 1e-12
     }
 
-    /// Whole microseconds, rounded down: what a kernel's clock would have said.
+    /// Whole microseconds, rounded down, as of a kernel's clock.
     pub const fn microseconds(self) -> u64 {
         self.0 / 1_000_000
     }
@@ -135,7 +135,7 @@ impl Rate {
         self.bit_per_s() / size.bits()
     }
 
-    /// How long `size` takes to transmit, rounded to whole picoseconds; [`Time::NEVER`] at rate zero.
+    /// The time to transmit `size`, rounded to whole picoseconds; [`Time::NEVER`] at rate zero.
     pub fn time_for(self, size: Bytes) -> Time {
         if self.0 == 0 {
             return Time::NEVER;
@@ -144,7 +144,7 @@ impl Rate {
         Time(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// What is carried in `span`, rounded down.
+    /// The bytes carried in `span`, rounded down.
     pub fn bytes_in(self, span: Time) -> Bytes {
         let bytes = u128::from(self.0) * u128::from(span.0) / (8 * u128::from(Time::PER_SECOND));
         Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))

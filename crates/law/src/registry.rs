@@ -46,11 +46,11 @@ mod list {
     use crate::law::{Entry, Role};
 
     pub trait List: Role + Sized {
-        /// Whether its laws may bring kernel programs.
+        /// True if its laws may bring kernel programs.
         const BRINGS_PROGRAMS: bool;
         fn of(registry: &Registry) -> &[&'static Entry<Self>];
         fn of_mut(registry: &mut Registry) -> &mut Vec<&'static Entry<Self>>;
-        /// Places such as scenarios have. A law may refuse one of them.
+        /// Contexts such as scenarios have. A law may refuse one of them.
         fn places() -> Vec<Self::Context>;
     }
 }
@@ -94,7 +94,7 @@ registered!(
 );
 registered!(Conditioner, conditioners, false, vec![conditioner::Context { packet: PACKET }]);
 
-/// What tables and figures show of a law, whatever its role.
+/// The name, colour and words of a law in tables and figures, whatever its role.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     /// Its name in scenarios.
@@ -105,7 +105,7 @@ pub struct Shown {
     pub observables: Observables,
 }
 
-/// Why a registry does not take a law.
+/// The reason why a registry does not take a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The name of the law.
@@ -141,10 +141,10 @@ impl Registry {
     /// The same laws and one more.
     ///
     /// # Errors
-    /// A law of any role has this name already, or the entry contradicts itself: its name or a parameter's is not of lower
-    /// case letters, digits, `-` and `_`; its colour is not `#rrggbb`; a default is out of its range; it says that it can be
-    /// linearised and has no builder for dual numbers; it brings a kernel program and is no controller, or has no builder for the kernel's arithmetic;
-    /// it reads a parameter that it does not have; it refuses its own defaults, where all parameters have one.
+    /// A law of any role has this name already, or the entry contradicts itself: its name or a parameter's is not of lower case letters,
+    /// digits, `-` and `_`; its colour is not `#rrggbb`; a default is out of its range; it declares a linearisation and has no builder for
+    /// dual numbers; it brings a kernel program and is no controller, or has no builder for the kernel's arithmetic; it reads a parameter
+    /// that it does not have; it refuses its own defaults, where all parameters have one.
     pub fn with<R: Registered>(mut self, entry: &'static Entry<R>) -> Result<Self, Refused> {
         let refused = |why: String| Refused { law: entry.name.into(), why };
         if let Some(role) = self.role(entry.name) {
@@ -156,12 +156,12 @@ impl Registry {
         Ok(self)
     }
 
-    /// Whether it has a law that is not of this crate.
+    /// True if it has a law that is not of this crate.
     pub fn has_more_than_standard(&self) -> bool {
         !self.added.is_empty()
     }
 
-    /// Whether the law of that name is not of this crate.
+    /// True if the law of that name is not of this crate.
     pub fn is_added(&self, name: &str) -> bool {
         self.added.contains(&name)
     }
@@ -198,7 +198,7 @@ impl Registry {
         controller.or_else(aqm).or_else(|| self.conditioner(name).map(|_| "a conditioner"))
     }
 
-    /// What tables and figures show of each law.
+    /// The entries for tables and figures, one a law.
     pub fn shown(&self) -> impl Iterator<Item = Shown> {
         let controllers = self.controllers.iter().map(|entry| shown(entry));
         let aqms = self.aqms.iter().map(|entry| shown(entry));
@@ -219,7 +219,7 @@ fn is_colour(colour: &str) -> bool {
     colour.strip_prefix('#').is_some_and(|digits| digits.len() == 6 && digits.bytes().all(|c| c.is_ascii_hexdigit()))
 }
 
-/// What the documentation of [`Registry::with`] asks of an entry.
+/// Checks an entry against the documentation of [`Registry::with`].
 fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
     const NAMES: &str = "write a lower case letter, then lower case letters, digits, `-` and `_`";
     if !is_name(entry.name) {
@@ -371,7 +371,7 @@ mod tests {
         assert!(Registry::standard().with(&UNKNOWN).is_ok(), "another value of `gain` may be right");
     }
 
-    /// A kernel program that would be told a parameter under a wrong name.
+    /// A kernel program must not get a parameter under a wrong name.
     #[test]
     fn words_for_the_kernel_read_the_laws_parameters() {
         static PROGRAM: KernelProgram<Controller> =

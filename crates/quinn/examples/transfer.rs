@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The receiver makes a certificate and writes it to the file that is named. Then it takes files, one after the other, until it
-//! is stopped. The sender waits until the certificate is there, and prints what the transfer came to.
+//! is stopped. The sender waits until the certificate is there, and prints the results of the transfer.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ type Done<T> = Result<T, Box<dyn Error>>;
 
 /// The name in the certificate.
 const NAME: &str = "penstock.example";
-/// How long the sender waits for the receiver.
+/// The sender's wait for the receiver.
 const PATIENCE: Duration = Duration::from_secs(10);
 const USAGE: &str = "usage: transfer receive ADDRESS CERTIFICATE FILE\n       transfer send ADDRESS CERTIFICATE FILE LAW [KEY=NUMBER ...]";
 
@@ -35,7 +35,7 @@ enum Order {
     Send { address: SocketAddr, certificate: PathBuf, file: PathBuf, factory: Factory },
 }
 
-/// What the command line asks for.
+/// Parses the command line.
 fn order(words: &[String]) -> Result<Order, String> {
     let [what, address, certificate, file, rest @ ..] = words else { return Err(USAGE.to_owned()) };
     let address =

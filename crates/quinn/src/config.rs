@@ -107,7 +107,7 @@ impl LawConfig {
     ///
     /// # Errors
     /// [`Refused::Parameter`] if the values contradict each other, or one is missing. [`Refused::Unsupported`] if the law
-    /// uses what quinn does not report.
+    /// uses a measurement that quinn does not report.
     pub fn build(self) -> Result<Factory, Refused> {
         let law = self.entry.name;
         for parameter in self.entry.parameters {

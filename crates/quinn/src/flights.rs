@@ -1,8 +1,8 @@
 //! Transmissions that are under way, with where the path stood when each left: for round-trip times and rate samples.
 //!
 //! quinn reports a transmission, which may be several packets, as one number of bytes, and names packets by the time at
-//! which they were sent. So a record is a transmission. Packets without data are in it too, but are not acknowledged: what
-//! quinn has in flight decides.
+//! which they were sent. So a record is a transmission. Packets without data are in it too, but are not acknowledged:
+//! quinn's count in flight decides.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -19,14 +19,14 @@ struct Flight {
     left: Instant,
     /// Bytes that are neither acknowledged nor lost.
     under_way: u64,
-    /// Where the path stood.
+    /// The state of the path then.
     then: Transmission,
     /// P.delivered_time and P.first_send_time of the BBR draft.
     delivered_time: Time,
     first_sent: Time,
 }
 
-/// What one path has under way, in packets of its MTU.
+/// The flights of one path, in packets of its MTU.
 #[derive(Debug, Clone)]
 pub(crate) struct Flights {
     list: VecDeque<Flight>,
@@ -141,7 +141,7 @@ impl Flights {
         lost
     }
 
-    /// An acknowledgement is complete: quinn has so many bytes in flight. Those beyond them are packets that nobody acknowledges.
+    /// An acknowledgement is complete: quinn has so many bytes in flight. Those beyond them are packets without an acknowledgement.
     pub(crate) fn settle(&mut self, in_flight: u64) {
         let mut beyond = self.under_way.saturating_sub(in_flight);
         for flight in &mut self.list {
@@ -167,7 +167,7 @@ impl Flights {
         self.limited_until = (self.delivered + self.under_way as f64 / mtu).max(1.0);
     }
 
-    /// When the newest packet of the acknowledgement was sent, if there is one.
+    /// The time of sending of the acknowledgement's newest packet, if there is one.
     pub(crate) fn newest(&self) -> Option<(Instant, Time)> {
         self.newest.map(|newest| (newest.left, newest.then.sent))
     }

@@ -1,4 +1,4 @@
-//! A law as quinn's controller: what quinn reports becomes the law's observations and events.
+//! A law as quinn's controller: the reports of quinn become the law's observations and events.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use crate::flights::Flights;
 const LEAST_WINDOW: f64 = 2.0;
 /// No window is larger [packets]: a law without a bound grows for years on a path without losses.
 const MOST_WINDOW: f64 = 1e9;
-/// Periods of a law that are made up for at one moment. More went by without a packet, and the law hears of no more.
+/// Periods of a law that are made up for at one moment. After more of them without a packet, the law is called no more.
 const MOST_TICKS: u32 = 64;
 
-/// What is collected until an acknowledgement is complete.
+/// The events collected until an acknowledgement is complete.
 #[derive(Debug, Clone, Copy, Default)]
 struct Heard {
     /// Bytes acknowledged.
@@ -121,7 +121,7 @@ impl Hosted {
         hosted
     }
 
-    /// Answers of the law that were no window or gap: negative, infinite or not a number. The one before stays in effect.
+    /// Outputs of the law that were no window or gap: negative, infinite or not a number. The one before stays in effect.
     pub fn unsound(&self) -> u64 {
         self.unsound
     }
@@ -150,7 +150,7 @@ impl Hosted {
         self.law.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The law's answer, if it is one.
+    /// Applies the law's output, if it is sound.
     fn answer(&mut self, output: Output<f64>) {
         if output.is_sound() {
             self.output = output;
@@ -292,7 +292,7 @@ impl Hosted {
         self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
     }
 
-    /// The window that QUIC has [packets]: the law's, or what the law's rate sends in a round trip.
+    /// The window that QUIC has [packets]: the law's, or the packets of the law's rate in a round trip.
     fn window_packets(&self) -> f64 {
         let gap_s = self.output.gap_s;
         let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);

@@ -31,8 +31,8 @@
 //! # What quinn takes
 //!
 //! quinn takes a window, and paces by itself, with 1.25 windows a smoothed round-trip time. A law may have a rate too. The
-//! window that quinn gets is then at most what that rate sends in a smoothed round-trip time (Little's law), and two packets at
-//! the least (RFC 9002, section 7.2). So the mean rate is the law's, and the spacing within a round trip is quinn's.
+//! window that quinn gets is then at most the data of that rate in a smoothed round-trip time (Little's law), and two packets
+//! at the least (RFC 9002, section 7.2). So the mean rate is the law's, and the spacing within a round trip is quinn's.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "quinn gives the time; nothing here reads a clock")]

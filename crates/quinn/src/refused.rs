@@ -1,14 +1,14 @@
-//! What cannot be a controller of quinn, and why.
+//! Laws that cannot be a controller of quinn, and the reasons.
 
 use penstock_law::cc::{Marks, Requirements};
 
-/// Why there is no such controller.
+/// The reason why there is no such controller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refused {
     /// The registry has no controller of that name.
     #[error("no controller is called `{name}`; there are {known}")]
     Unknown {
-        /// What was given.
+        /// The given name.
         name: String,
         /// The names of the registry.
         known: String,
@@ -18,7 +18,7 @@ pub enum Refused {
     Parameter {
         /// The law.
         law: &'static str,
-        /// What is wrong, and what would do.
+        /// The reason, and the remedy.
         why: String,
     },
     /// The law uses something that quinn does not report.
@@ -26,12 +26,12 @@ pub enum Refused {
     Unsupported {
         /// The law.
         law: &'static str,
-        /// What it uses.
+        /// The requirement that it has.
         what: &'static str,
     },
 }
 
-/// What a law uses that a controller of quinn cannot have.
+/// A requirement of a law that a controller of quinn cannot meet.
 pub(crate) fn unsupported(wanted: &Requirements) -> Option<&'static str> {
     match wanted.marks {
         Marks::Counted => return Some("the number of marked packets"),

@@ -1,4 +1,4 @@
-//! The bounds beside a scenario: what its runs shall show, for a replay.
+//! The bounds beside a scenario: the numbers that its runs shall show, for a replay.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::hint::Hint;
 use crate::objective::Kind;
 use crate::space::{SpaceError, read};
 
-/// How many seeds a replay runs, if the bounds do not say.
+/// The default number of seeds of a replay.
 const SEEDS: usize = 5;
 /// By how much the worst of the fresh seeds is loosened to become a bound.
 const LOOSENED: f64 = 0.1;
@@ -19,18 +19,18 @@ const LOOSENED: f64 = 0.1;
 pub struct Bounds {
     /// The version of the format: 1.
     pub format: u64,
-    /// A name, such as that of a known answer.
+    /// A name, such as that of a known result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The law that fails.
     pub law: String,
-    /// What happens, in a sentence.
+    /// The failure, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// Where an expected number comes from.
+    /// The source of an expected number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// Whether its runs take long, so that it is replayed only when asked for.
+    /// True if its runs take long, so that it is replayed only by request.
     #[serde(default, skip_serializing_if = "is_false")]
     pub long: bool,
     /// The world in which it runs, where it is not `packets`.
@@ -39,10 +39,10 @@ pub struct Bounds {
     /// The objective that the law fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Kind>,
-    /// How many seeds, from 1 on.
+    /// The number of seeds, from 1 on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<usize>,
-    /// What pointed to the mechanism when it was found.
+    /// The hints at the mechanism when it was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<Hint>,
     /// The median of the measure of the objective over the seeds.
@@ -56,11 +56,11 @@ pub struct Bounds {
     pub bound: Vec<Bound>,
 }
 
-/// What a number was, and what it may be.
+/// A number then, and its bounds now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Band {
-    /// What it was when the bounds were written.
+    /// The number when the bounds were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is: Option<f64>,
     /// The least that it may be.
@@ -71,16 +71,16 @@ pub struct Band {
     pub at_most: Option<f64>,
 }
 
-/// A number of the summary, and what it may be.
+/// A number of the summary, and its bounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// Labels of the cells that it is about; all without any.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub cell: IndexMap<String, String>,
-    /// Where the number is, as in `links.bottleneck.utilization`.
+    /// The path of the number, as in `links.bottleneck.utilization`.
     pub path: String,
-    /// What counts where there are several cells: each, or their mean.
+    /// The number that counts of several cells: each, or their mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Of>,
     /// The world that it is about, where it is not `packets`.
@@ -89,7 +89,7 @@ pub struct Bound {
     /// Another number that divides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// What a formula or a document says that it is.
+    /// The value by a formula or a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
     /// The least that it may be.
@@ -98,18 +98,18 @@ pub struct Bound {
     /// The most that it may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
-    /// What it was when the bounds were written.
+    /// The number when the bounds were written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
-    /// Whether it kept the bound then.
+    /// True if it kept the bound then.
     #[serde(default = "yes")]
     pub holds: bool,
-    /// Why it did not.
+    /// The reason why it did not.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
-/// What counts of several cells.
+/// The number that counts of several cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Of {
@@ -127,10 +127,10 @@ const fn is_false(value: &bool) -> bool {
 }
 
 impl Bounds {
-    /// Reads bounds; `file` is what messages call them.
+    /// Reads bounds; `file` is its name in messages.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Names the error, and its line.
     pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
         let bounds: Self = read(text, file)?;
         let wrong = |what: &str| Err(SpaceError(format!("{file}: {what}")));
@@ -153,7 +153,8 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// The bounds of a finding: what its fresh seeds gave, loosened by a tenth, and of the references what makes the path no excuse.
+    /// The bounds of a finding: the results of its fresh seeds, loosened by a tenth, and of the references the number that makes the path
+    /// no excuse.
     pub fn of(finding: &Finding, law: &str) -> Self {
         let (confirmed, kind) = (&finding.confirmed, finding.kind);
         let [least, most] = confirmed.range;
@@ -195,12 +196,12 @@ impl Bounds {
     /// The text of the file.
     ///
     /// # Errors
-    /// Says what TOML cannot write.
+    /// Names the value that TOML cannot write.
     pub fn text(&self) -> Result<String, String> {
         toml::to_string(self).map_err(|e| e.to_string())
     }
 
-    /// How many seeds a replay of its objective runs.
+    /// The number of seeds that a replay of its objective runs.
     pub fn seeds(&self) -> usize {
         self.seeds.unwrap_or(SEEDS)
     }
@@ -214,7 +215,7 @@ impl Bound {
 }
 
 impl Band {
-    /// Whether a number is within.
+    /// True if a number is within.
     pub fn keeps(&self, number: f64) -> bool {
         self.at_least.is_none_or(|least| number >= least) && self.at_most.is_none_or(|most| number <= most)
     }

@@ -19,7 +19,7 @@ use crate::objective::{
 /// The law of a constant source, and the keys of a group that such a source cannot have.
 const CONSTANT: &str = "cbr";
 const UNACKNOWLEDGED: [&str; 2] = ["sender", "ack_jitter"];
-/// What a constant source sends, as a share of the mean rate of the bottleneck: as much as counts as capacity.
+/// The rate of a constant source, as a share of the mean rate of the bottleneck: as much as counts as capacity.
 const FULL: f64 = 0.98;
 
 /// A law of a search: the one under test, or a reference.
@@ -83,8 +83,8 @@ impl Bench {
         }
     }
 
-    /// A source without congestion control that sends as much as the bottleneck does, on average: what the path can carry. None
-    /// where the draft is no scenario.
+    /// A source without congestion control that sends as much as the bottleneck does, on average: the capacity of the path.
+    /// None where the draft is no scenario.
     fn constant(&self, draft: &Draft) -> Option<Contender> {
         let scenario = self.read(draft).ok()?;
         let link = scenario.links.get(bottleneck(&scenario)?)?;
@@ -95,7 +95,7 @@ impl Bench {
         Some(Contender { name: CONSTANT.to_owned(), setting })
     }
 
-    /// A draft with a law in the place of the one under test.
+    /// A draft with a law instead of the one under test.
     pub fn with(&self, draft: &Draft, law: &Contender) -> Draft {
         let mut draft = draft.clone();
         let value: Option<toml::Table> = toml::from_str(&format!("law = {}", law.setting)).ok();
@@ -120,11 +120,11 @@ impl Bench {
         draft
     }
 
-    /// The warm-up and the duration of a draft with a scored part of this length. What settles slowly has a longer warm-up: 50
-    /// round trips, and at least 10 s.
+    /// The warm-up and the duration of a draft with a scored part of this length. Objectives that settle slowly have a longer
+    /// warm-up: 50 round trips, and at least 10 s.
     ///
     /// # Errors
-    /// Says why the draft is not a scenario.
+    /// Names the reason why the draft is not a scenario.
     pub fn timed(&self, draft: &Draft, length: Time) -> Result<Draft, String> {
         let scenario = self.read(draft)?;
         let mut draft = draft.clone();
@@ -148,7 +148,7 @@ impl Bench {
     /// The scenario that is run for a draft with a law: with the windows and the numbers over time that the objective needs.
     ///
     /// # Errors
-    /// Says why the draft is not a scenario.
+    /// Names the reason why the draft is not a scenario.
     pub fn scenario(&self, draft: &Draft, seed: u64) -> Result<Scenario, String> {
         let plain = self.read(draft)?;
         let mut draft = draft.clone();
@@ -184,7 +184,7 @@ impl Bench {
     /// The scenario of a draft, as it stands.
     ///
     /// # Errors
-    /// Says why it is none.
+    /// Names the reason why it is none.
     pub fn read(&self, draft: &Draft) -> Result<Scenario, String> {
         let document = Document::parse(&draft.text(), "scenario").map_err(|e| e.to_string())?;
         let cells = document.with_laws(Arc::clone(&self.registry)).cells().map_err(|e| e.to_string())?;

@@ -1,14 +1,14 @@
-//! Whether a candidate is found again on fresh seeds.
+//! The confirmation of a candidate on fresh seeds.
 
 use penstock_evaluation::statistics::median;
 use serde::Serialize;
 
 use crate::trial::Outcome;
 
-/// How many fresh seeds a candidate is confirmed on.
+/// The number of fresh seeds that a candidate is confirmed on.
 pub const FRESH_SEEDS: usize = 20;
 
-/// What fresh seeds say of a candidate.
+/// The result of a candidate on fresh seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confirmation {
@@ -22,7 +22,7 @@ pub enum Confirmation {
     Dropped,
 }
 
-/// What the seeds of a candidate gave.
+/// The scores of a candidate's seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Confirmed {
     /// The conclusion.
@@ -37,7 +37,7 @@ pub struct Confirmed {
     pub range: [f64; 2],
     /// The median measure of each reference.
     pub references: Vec<f64>,
-    /// How many of the seeds show it.
+    /// The number of the seeds that show it.
     pub seeds: [usize; 2],
 }
 
@@ -72,7 +72,7 @@ pub fn conclude(outcome: &Outcome, threshold: f64) -> Option<Confirmed> {
     })
 }
 
-/// The place, in rising order, of the value that is below the median with a probability of 95 % or more: the sign test.
+/// The index, in rising order, of the value that is below the median with a probability of 95 % or more: the sign test.
 fn order_of_the_lower_end(count: usize) -> usize {
     // The probability that at most k of so many values are below the median, which each is with probability 1/2.
     let mut at_most = 0.0;

@@ -64,7 +64,7 @@ impl Draft {
     /// Reads the text of a scenario.
     ///
     /// # Errors
-    /// Says what is not TOML.
+    /// Names the part that is not TOML.
     pub fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map(Self).map_err(|e| e.message().to_owned())
     }
@@ -81,7 +81,7 @@ impl Draft {
         others.iter().try_fold(self.0.get(first)?, |value, part| value.get(part.as_str()))
     }
 
-    /// Sets a key, and makes the tables around it. What is no table on the way gives way.
+    /// Sets a key, and makes the tables around it. A value on the way that is no table gives way.
     pub fn set(&mut self, key: &str, value: Value) {
         let Some(parts) = key::parts(key) else { return };
         let Some((last, before)) = parts.split_last() else { return };
@@ -133,8 +133,8 @@ impl Draft {
         leaves
     }
 
-    /// The same scenario in fewer lines: what all groups of flows have stands once, in `[defaults.flows]`, and what is the default of
-    /// the format is left out.
+    /// The same scenario in fewer lines: the common settings of all groups of flows are in `[defaults.flows]`, and defaults of the
+    /// format are left out.
     #[must_use]
     pub fn compact(&self) -> Self {
         let mut draft = self.clone();
@@ -160,7 +160,7 @@ impl Draft {
         draft
     }
 
-    /// What is there, without values: the keys, but for those of time and title.
+    /// The elements without values: the keys, but for those of time and title.
     pub fn elements(&self) -> Vec<String> {
         let mut keys: Vec<String> = self.leaves().into_iter().map(|(key, _)| key).collect();
         keys.retain(|key| !matches!(key.as_str(), "title" | "seed" | "duration" | "warmup"));

@@ -1,4 +1,4 @@
-//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with what points to the mechanism.
+//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with hints at the mechanism.
 
 use penstock_evaluation::statistics::mean;
 use penstock_law::quantity::Time;
@@ -22,29 +22,29 @@ use crate::trial::{Court, Outcome, Runner};
 const FRESH: [u64; 2] = [1001, 2001];
 /// The seeds that shrinking goes by.
 const SHRINKING: [u64; 5] = [501, 502, 503, 504, 505];
-/// What a score may lose by shrinking.
+/// The share of a score that shrinking must keep.
 const KEPT: f64 = 0.95;
-/// How many candidates are confirmed at most, for one that is found.
+/// The most candidates that are confirmed, for one that is found.
 const TRIED: usize = 4;
-/// How many candidates may be no failures without what earlier findings are due to, for one that is found.
+/// The most candidates that fail only by the elements of earlier findings, for one that is found.
 const EXPLAINED: usize = 100;
 
 /// A scenario in which a law fails.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// What it fails.
+    /// Its objective.
     pub kind: Kind,
     /// The scenario, without the law under test.
     pub draft: Draft,
     /// The names of the references.
     pub references: Vec<String>,
-    /// What fresh seeds gave after shrinking.
+    /// The results of fresh seeds after shrinking.
     pub confirmed: Confirmed,
-    /// What points to the mechanism.
+    /// The hints at the mechanism.
     pub hints: Vec<Hint>,
     /// The score over the decisive number of the scenario.
     pub margin: Option<Margin>,
-    /// How many candidates were tried to shrink it.
+    /// The number of candidates that were tried to shrink it.
     pub shrinking: usize,
     /// The run of its first fresh seed.
     pub run: Run,
@@ -103,7 +103,7 @@ pub fn findings<R: Runner>(
     Ok((found, dismissed))
 }
 
-/// A draft without what findings are due to, as far as it has that; and whether that is less than the draft.
+/// A draft without the elements that findings are due to, as far as it has them; and whether that is less than the draft.
 fn unexplained(draft: &Draft, found: &[Finding]) -> (Draft, bool) {
     let mut less = draft.clone();
     for before in found {
@@ -118,7 +118,7 @@ fn unexplained(draft: &Draft, found: &[Finding]) -> (Draft, bool) {
     (less, is_less)
 }
 
-/// What fresh seeds say of a draft.
+/// The result of a draft on fresh seeds.
 fn fresh<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,
@@ -130,7 +130,7 @@ fn fresh<R: Runner>(
     Ok(outcomes.first().and_then(|outcome| conclude(outcome, court.threshold)))
 }
 
-/// Whether a failure goes away when starts differ by up to a packet time and packets by up to 10 us.
+/// True if a failure goes away when starts differ by up to a packet time and packets by up to 10 us.
 fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Failure> {
     let limits = Limits { jitter: court.limits.jitter.max(Time(Time::PER_SECOND / 100_000)), ..court.limits.clone() };
     let court = Court { limits: &limits, ..court.clone() };
@@ -164,7 +164,7 @@ fn unsettled(bench: &Bench, draft: &Draft) -> Draft {
     noisy
 }
 
-/// Shrinks a candidate to what still scores `enough`, and confirms what is left; none if that does not hold on fresh seeds.
+/// Shrinks a candidate to a draft that still scores `enough`, and confirms it; none if that does not hold on fresh seeds.
 fn shrunk<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,
@@ -221,7 +221,7 @@ fn shrunk<R: Runner>(
 
 /// A run with the law under test.
 struct Observed {
-    /// What in it points to the mechanism.
+    /// The hints at the mechanism.
     hints: Vec<Hint>,
     scenario: Scenario,
     run: Run,
@@ -242,7 +242,7 @@ fn hints_of<R: Runner>(
     Ok(run.ok().map(|run| Observed { hints: hints(&scenario, &run.summary), scenario, run }))
 }
 
-/// Whether two drafts have the same elements, and numbers within 10 % of each other.
+/// True if two drafts have the same elements, and numbers within 10 % of each other.
 fn alike(a: &Draft, b: &Draft) -> bool {
     if a.elements() != b.elements() {
         return false;

@@ -1,27 +1,27 @@
-//! What a search varies: genes, each a value of a finite list, so that every scenario is short, exact and repeatable.
+//! The variables of a search: genes, each a value of a finite list, so that every scenario is short, exact and repeatable.
 
-/// The values that a gene may have, by their places in lists.
+/// The values that a gene may have, by their indices in lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Domain {
     /// One of a grid of values in rising order.
     Ordered {
-        /// How many values there are, at least one.
+        /// The number of values, at least one.
         values: usize,
-        /// Places of values that mean something to a host: a round trip, a timeout, the interval of a probe. In rising order.
+        /// Indices of values that mean something to a host: a round trip, a timeout, the interval of a probe. In rising order.
         landmarks: Vec<usize>,
     },
     /// One of a list without order.
     Choice {
-        /// How many values there are, at least one.
+        /// The number of values, at least one.
         values: usize,
     },
     /// Steps in time, which repeat: each has a length and a value, both from grids in rising order.
     Steps {
-        /// How many lengths there are, at least one.
+        /// The number of lengths, at least one.
         lengths: usize,
-        /// Places of lengths that mean something to a host, in rising order.
+        /// Indices of lengths that mean something to a host, in rising order.
         landmarks: Vec<usize>,
-        /// How many values there are, at least one.
+        /// The number of values, at least one.
         values: usize,
         /// The fewest steps, at least one.
         fewest: usize,
@@ -35,18 +35,18 @@ pub enum Domain {
 pub struct Gene {
     /// The values that it may have.
     pub domain: Domain,
-    /// Whether it may also be absent: the scenario is then without this setting.
+    /// True if it may also be absent: the scenario is then without this setting.
     pub optional: bool,
 }
 
-/// What a gene is in one genome.
+/// The value of a gene in one genome.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Allele {
     /// The scenario is without it.
     Absent,
-    /// The value at this place of [`Domain::Ordered`] or [`Domain::Choice`].
+    /// The value at this index of [`Domain::Ordered`] or [`Domain::Choice`].
     At(usize),
-    /// Steps: of each the place of its length and of its value.
+    /// Steps: of each the index of its length and of its value.
     Steps(Vec<(usize, usize)>),
 }
 
@@ -55,7 +55,7 @@ pub enum Allele {
 pub struct Genome(pub Vec<Allele>);
 
 impl Gene {
-    /// Whether the gene may be `allele`.
+    /// True if the gene may be `allele`.
     pub fn admits(&self, allele: &Allele) -> bool {
         match (&self.domain, allele) {
             (_, Allele::Absent) => self.optional,

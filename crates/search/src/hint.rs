@@ -1,4 +1,4 @@
-//! What in a run points to the mechanism of a failure.
+//! The hints in a run at the mechanism of a failure.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::objective::{Role, role};
 
-/// A mechanism that a run points to. Rules find it, which see the run and not the law.
+/// A mechanism that a run points to. Rules find it, which read the run and not the law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hint {
@@ -78,7 +78,7 @@ pub fn hints(scenario: &Scenario, summary: &Summary) -> Vec<Hint> {
     rules.into_iter().filter(|(_, holds)| *holds).map(|(hint, _)| hint).collect()
 }
 
-/// What a packet takes to leave all links [s].
+/// The time of a packet to leave all links [s].
 fn serialization(scenario: &Scenario) -> f64 {
     scenario.links.values().map(|link| scenario.packet.wire.bits() / link.rate.bit_per_s().max(1.0)).sum()
 }

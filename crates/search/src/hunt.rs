@@ -1,4 +1,4 @@
-//! The search: where to look, how much to spend, and what to keep.
+//! The search: where to look, how much to spend, and which candidates to keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,36 +12,36 @@ use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, cautious};
 use crate::space::Space;
 use crate::trial::{Court, Outcome, Runner};
 
-/// What a candidate is tried with: seeds, and the length of the scored part. What one evaluation costs is that of the first.
+/// The rungs of a candidate: seeds, and the length of the scored part. The cost of one evaluation is that of the first.
 const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
-/// How many points the plain sampler has at first, at most.
+/// The most points that the plain sampler has at first.
 const PLAIN: usize = 200;
-/// Of the budget, what the phases up to the genetic search may use, and those up to the evolution of numbers.
+/// Of the budget, the part for the phases up to the genetic search, and that for those up to the evolution of numbers.
 const SHARES: [f64; 2] = [0.65, 0.85];
-/// How many points evolution starts from, and how many evaluations each has.
+/// The number of points that evolution starts from, and of evaluations that each has.
 const EVOLUTIONS: (usize, usize) = (3, 150);
-/// How many candidates of one shape go on to the last rung.
+/// The number of candidates of one shape that go on to the last rung.
 const ALIKE: usize = 3;
 /// Proposals without an admissible one, after which a sampler is given up.
 const BARREN: usize = 20;
 
-/// How much of a search is done, and from where.
+/// The extent of a search, and its seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     /// Evaluations: one is a scenario with one seed and a scored part of 20 s. Longer parts and more seeds count as several.
     pub budget: usize,
-    /// Where all random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Whether only the plain sampler is used, a Latin hypercube.
+    /// True if only the plain sampler is used, a Latin hypercube.
     pub plain: bool,
 }
 
-/// What a phase of the search did.
+/// The results of a phase of the search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     /// Its name.
     pub name: String,
-    /// What it spent.
+    /// The evaluations that it spent.
     pub evaluations: usize,
     /// Scenarios that it proposed and that were outside the limits, or no scenarios.
     pub refused: usize,
@@ -60,12 +60,12 @@ pub struct Candidate {
     pub fitness: f64,
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hunted {
     /// Candidates, the worst for the law first.
     pub candidates: Vec<Candidate>,
-    /// What was done.
+    /// The phases.
     pub phases: Vec<Phase>,
 }
 
@@ -76,12 +76,12 @@ struct Hunt<'a, R> {
     runner: &'a mut R,
     /// The fitness of each genome, at the last rung that it reached.
     known: BTreeMap<Genome, f64>,
-    /// The same of each scenario: genes of what is absent have no effect.
+    /// The same of each scenario: genes of absent elements have no effect.
     scenarios: BTreeMap<String, f64>,
     /// The scenarios that have run at the second rung.
     promoted: BTreeSet<String>,
     phases: Vec<Phase>,
-    /// What may be spent, what of it before the last rung, and what is.
+    /// The budget, its part before the last rung, and the evaluations spent.
     budget: usize,
     before_last: usize,
     spent: usize,
@@ -143,7 +143,7 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
 }
 
 impl<R: Runner> Hunt<'_, R> {
-    /// Lets a sampler propose until so much is spent. What there is no budget for is not run: a sampler learns nothing of it.
+    /// Lets a sampler propose until so much is spent. Candidates beyond the budget are not run: a sampler learns nothing of them.
     fn follow(
         &mut self,
         sampler: &mut impl Sampler,
@@ -165,7 +165,7 @@ impl<R: Runner> Hunt<'_, R> {
         Ok(())
     }
 
-    /// The fitness of genomes at the first rung; what is known is not run again.
+    /// The fitness of genomes at the first rung; known ones are not run again.
     fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
         // The corpus may be larger than the budget.
         let genomes = &genomes[..genomes.len().min(self.before_last.saturating_sub(self.spent))];
@@ -234,7 +234,7 @@ impl<R: Runner> Hunt<'_, R> {
         self.court.bench.timed(&self.space.draft(genome, longest), length).ok()
     }
 
-    /// What was run, the best first; equal ones in the order of genomes.
+    /// The candidates that ran, the best first; equal ones in the order of genomes.
     fn ranked(&self) -> Vec<(Genome, f64)> {
         let run = self.known.iter().filter(|(_, fitness)| fitness.is_finite());
         let mut ranked: Vec<(Genome, f64)> = run.map(|(genome, fitness)| (genome.clone(), *fitness)).collect();
@@ -299,14 +299,14 @@ impl<R: Runner> Hunt<'_, R> {
     }
 }
 
-/// What may be spent before the last rung: a budget for two candidates there has one at least, and a smaller one none.
+/// The budget before the last rung: a budget for two candidates there has one at least, and a smaller one none.
 fn before_last(budget: usize) -> usize {
     let one = cost(RUNGS.len() - 1);
     let share = libm::floor(SHARES[1] * budget as f64) as usize;
     if budget < 2 * one { budget } else { share.min(budget - one) }
 }
 
-/// What a candidate costs at a rung, in evaluations.
+/// The cost of a candidate at a rung, in evaluations.
 const fn cost(rung: usize) -> usize {
     let (seeds, length) = RUNGS[rung];
     seeds * (length / RUNGS[0].1) as usize
@@ -382,7 +382,7 @@ cc     = { law = "cubic" }
         }
     }
 
-    /// What is charged is what runs, and never more than the budget: a scenario at the second rung costs nine once.
+    /// The charge is the cost of the runs, and never more than the budget: a scenario at the second rung costs nine once.
     #[test]
     fn a_budget_is_charged_once_and_not_exceeded() {
         let space = Space::parse(SPACE, "one.toml").unwrap();

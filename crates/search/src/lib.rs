@@ -1,7 +1,7 @@
 //! Search for scenarios in which a law fails, and for the smallest of them.
 //!
-//! A [`Space`] is a scenario with genes on grids and [`Limits`] of what an adversary may do; an [`Objective`] says what counts as
-//! bad. [`hunt`] proposes scenarios, [`findings`] confirms the worst on fresh seeds and shrinks them, and [`page`] shows them.
+//! A [`Space`] is a scenario with genes on grids and [`Limits`] of what an adversary may do; an [`Objective`] defines a failure.
+//! [`hunt`] proposes scenarios, [`findings`] confirms the worst on fresh seeds and shrinks them, and [`page`] shows them.
 //! Everything here is a function of texts and numbers: a [`Runner`] of the caller's runs the scenarios.
 
 mod bounds;

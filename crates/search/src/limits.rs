@@ -1,4 +1,4 @@
-//! What an adversary may do: a scenario outside these limits is not run.
+//! The limits of an adversary: a scenario outside these limits is not run.
 
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Link, Scenario, Service, Span};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::objective::role::{Role, role};
 
-/// What an adversary may do.
+/// The limits of an adversary.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -66,7 +66,7 @@ fn speed<'a, D: Deserializer<'a>>(from: D) -> Result<Rate, D::Error> {
 }
 
 impl Limits {
-    /// Why a scenario is outside the limits; none where it is within.
+    /// The reason why a scenario is outside the limits; none if it is within.
     pub fn broken(&self, scenario: &Scenario) -> Option<String> {
         let links = scenario
             .links
@@ -164,7 +164,7 @@ fn outage(link: &Link, span: Time) -> Time {
     longest
 }
 
-/// What a group of sources without congestion control sends on average [bit/s]; of other groups zero.
+/// The average rate of a group of sources without congestion control [bit/s]; of other groups zero.
 fn offered(group: &Group) -> f64 {
     if group.cc.law.name != "cbr" {
         return 0.0;

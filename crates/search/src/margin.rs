@@ -9,9 +9,9 @@ use crate::trial::{Court, Runner};
 
 /// Factors by which the number is changed.
 const FACTORS: [f64; 9] = [0.125, 0.25, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0, 8.0];
-/// How often the boundary is bisected.
+/// The number of bisections of the boundary.
 const BISECTIONS: usize = 6;
-/// Keys that may be decisive, the first that a draft has: what the adversary does, then the path.
+/// Keys that may be decisive, the first that a draft has: those of the adversary, then the path.
 const DECISIVE: [&str; 14] = [
     "jitter",
     "ack_jitter",
@@ -44,7 +44,7 @@ pub struct Margin {
     pub references: Vec<Vec<Option<f64>>>,
     /// The mean score of the law under test beside the references.
     pub scores: Vec<Option<f64>>,
-    /// Where the failure ends, above or below the value of the scenario: the last value that reaches the threshold, and a value
+    /// The end of the failure, above or below the value of the scenario: the last value that reaches the threshold, and a value
     /// beyond it that does not. None where all values of the picture reach it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<[f64; 2]>,
@@ -140,7 +140,7 @@ fn score(court: &Court<'_>, means: &[Option<f64>]) -> Option<f64> {
     measured.map(|measured| court.bench.kind().score(measured, &references))
 }
 
-/// Where the failure ends between a value that shows it and one that does not, in two significant digits.
+/// The end of the failure between a value that shows it and one that does not, in two significant digits.
 fn bisect<R: Runner>(
     court: &Court<'_>,
     draft: &Draft,

@@ -1,4 +1,4 @@
-//! Objectives: what counts as bad, by how much, and beside which references.
+//! Objectives: the kinds of failure, their scores, and their references.
 
 mod measure;
 pub(crate) mod role;
@@ -15,7 +15,7 @@ pub(crate) use measure::{
 };
 pub use role::{Role, role};
 
-/// What counts as bad.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -92,7 +92,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.word() == name)
     }
 
-    /// What it measures, and the unit behind a number.
+    /// Its measure, and the unit behind a number.
     pub const fn measure(self) -> (&'static str, &'static str) {
         match self {
             Self::Underuse | Self::Timid => ("share of the capacity used", ""),
@@ -110,27 +110,27 @@ impl Kind {
         }
     }
 
-    /// Whether its scores say nothing without references.
+    /// True if its scores have no meaning without references.
     pub const fn is_relative(self) -> bool {
         matches!(self, Self::Loss | Self::Harm | Self::Fct)
     }
 
-    /// Whether it is about what happens after a start or a change, so that nothing is left out as warm-up.
+    /// True if it is about the time after a start or a change, so that nothing is left out as warm-up.
     pub(crate) const fn is_transient(self) -> bool {
         matches!(self, Self::Latecomer | Self::Recover | Self::Fct | Self::Timid | Self::Unsafe)
     }
 
-    /// Whether its measure needs numbers over time, which not every world has.
+    /// True if its measure needs numbers over time, which not every world has.
     pub(crate) const fn needs_dynamics(self) -> bool {
         matches!(self, Self::Queue | Self::Oscillate | Self::Stall | Self::Recover)
     }
 
-    /// Whether a smaller measure is worse.
+    /// True if a smaller measure is worse.
     pub const fn is_worse_below(self) -> bool {
         matches!(self, Self::Underuse | Self::Timid | Self::Harm)
     }
 
-    /// Whether references are flows of the incumbents' own law, in the place of those under test.
+    /// True if references are flows of the incumbents' own law, instead of those under test.
     pub(crate) const fn goes_by_incumbents(self) -> bool {
         matches!(self, Self::Coexist | Self::Harm)
     }
@@ -146,16 +146,16 @@ impl Kind {
         }
     }
 
-    /// What a run measures.
+    /// The measure of a run.
     ///
     /// # Errors
-    /// Says that the run has no such measure.
+    /// The run has no such measure.
     pub fn measured(self, scenario: &Scenario, summary: &Summary) -> Measure {
         let found = measure::measure(self, scenario, summary).filter(|x| x.is_finite());
         found.ok_or_else(|| "the run has no number for the objective".to_owned())
     }
 
-    /// The score of what was measured beside what references gave, from 0 to 1, which is worst. Without references, of a
+    /// The score of a measure beside the measures of references, from 0 to 1, which is worst. Without references, of a
     /// relative objective the largest score that it can have.
     pub fn score(self, measured: f64, references: &[f64]) -> f64 {
         let lowest = references.iter().copied().min_by(f64::total_cmp);
@@ -177,7 +177,7 @@ impl Kind {
         score.clamp(0.0, 1.0)
     }
 
-    /// Whether the references show that the path would allow better: by how much they fall short of it, none where they do.
+    /// The shortfall of the references from a better use of the path; none if they show that the path would allow it.
     pub fn shortfall(self, references: &[f64]) -> Option<f64> {
         let lowest = references.iter().copied().min_by(f64::total_cmp)?;
         let highest = references.iter().copied().max_by(f64::total_cmp)?;
@@ -193,7 +193,7 @@ impl Kind {
         (short > 0.0).then_some(short)
     }
 
-    /// What a search maximises: the score, where the path would allow better, and otherwise less the further it is from that.
+    /// The number that a search maximises: the score, if the path would allow better, and otherwise less the further it is from that.
     pub fn fitness(self, measured: f64, references: &[f64], threshold: f64) -> f64 {
         let score = self.score(measured, references);
         match self.shortfall(references) {
@@ -203,16 +203,16 @@ impl Kind {
     }
 }
 
-/// An objective as data: what it adds to a space.
+/// An objective as data: its additions to a space.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objective {
     format: u64,
-    /// What is measured.
+    /// The kind of failure.
     pub objective: Kind,
     /// One line for people.
     pub title: String,
-    /// What a failure looks like, in a sentence for the page.
+    /// The failure in a sentence for the page.
     pub about: String,
     #[serde(default)]
     scenario: Table,
@@ -223,10 +223,10 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Reads an objective; `file` is what messages call it.
+    /// Reads an objective; `file` is its name in messages.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Names the error, and its line.
     pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
         let objective: Self = space::read(text, file)?;
         if objective.format != 1 {
@@ -235,10 +235,10 @@ impl Objective {
         Ok(objective)
     }
 
-    /// Adds to a space what the objective needs.
+    /// Adds the needs of the objective to a space.
     ///
     /// # Errors
-    /// Says what does not fit.
+    /// Names the part that does not fit.
     pub fn prepare(&self, space: &mut Space) -> Result<(), SpaceError> {
         let added = space.extend(&self.scenario, &self.genes, &self.corpus);
         added.map_err(|what| SpaceError(format!("objective {}: {what}", self.objective.word())))

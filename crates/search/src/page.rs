@@ -14,29 +14,29 @@ use crate::margin::Margin;
 use crate::objective::Kind;
 use crate::space::Space;
 
-/// What one objective gave.
+/// The results of one objective.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The objective.
     pub kind: Kind,
     /// One line for people, and a sentence.
     pub words: [String; 2],
-    /// What was done.
+    /// The phases.
     pub phases: Vec<Phase>,
     /// The score from which on the law has failed.
     pub threshold: f64,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Found>,
     /// Candidates that fresh seeds did not confirm.
     pub dismissed: Vec<Confirmed>,
-    /// Why nothing could be run, where that is so.
+    /// The reason why nothing could be run, if so.
     pub refused: Option<String>,
 }
 
 /// A finding with its file.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What was found.
+    /// The findings.
     pub finding: Finding,
     /// The text of the scenario's file.
     pub text: String,
@@ -45,7 +45,7 @@ pub struct Found {
 }
 
 impl Report {
-    /// How many evaluations there were.
+    /// The number of evaluations.
     pub fn evaluations(&self) -> usize {
         self.phases.iter().map(|phase| phase.evaluations).sum()
     }
@@ -253,7 +253,7 @@ fn section(law: &str, report: &Report, found: &Found, registry: &Registry) -> Se
     }
 }
 
-/// What was recorded of flows and links over time.
+/// The recorded series of flows and links over time.
 fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
     let laws: Vec<String> = finding.scenario.groups.values().map(|group| group.cc.law.name.to_owned()).collect();
     let look = SeriesLook {
@@ -267,7 +267,7 @@ fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
     tables.flat_map(|table| series_figures(table, &look).figures).collect()
 }
 
-/// Where a failure ends, in words.
+/// The end of a failure, in words.
 pub fn boundary(margin: &Margin) -> Option<String> {
     let [shows, fails] = margin.boundary?;
     let number = |amount: f64| format!("{} {}", short(amount, 2), margin.unit).trim_end().to_owned();

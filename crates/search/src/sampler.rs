@@ -1,4 +1,4 @@
-//! Samplers: what to try next. They propose genomes and learn the scores of those that were run.
+//! Samplers: the choice of the next genomes. They propose genomes and learn the scores of those that were run.
 
 mod cautious;
 mod draw;
@@ -21,7 +21,7 @@ use crate::gene::Genome;
 pub trait Sampler {
     /// The next genomes, which may be known already; none once the sampler has no more to propose.
     ///
-    /// Until it has learnt their scores, a sampler that is asked again proposes the same genomes and draws nothing.
+    /// Until it has learnt their scores, a sampler that is called again proposes the same genomes and draws nothing.
     ///
     /// All random numbers come from `stream`. So equal seeds give equal genomes, on however many processors these are run.
     fn ask(&mut self, stream: &mut Stream) -> Vec<Genome>;

@@ -11,14 +11,14 @@ pub(crate) use spot::Spot;
 
 /// Candidates that are tried together: some may run in vain, and none depends on how many processors there are.
 const TOGETHER: usize = 4;
-/// The shortest part behind the warm-up [s]: what shows only in less passes.
+/// The shortest part behind the warm-up [s]: a failure that shows only in less passes.
 const LEAST_SCORED_S: f64 = 30.0;
 /// The most rounds over all passes.
 const MOST_ROUNDS: usize = 3;
-/// How often an amount is bisected.
+/// The number of bisections of an amount.
 const BISECTIONS: usize = 6;
 
-/// What a link or a group may have that can simply be taken away.
+/// The settings of a link or a group that can simply be taken away.
 const EXTRAS: [&str; 13] = [
     "aqm",
     "policer",
@@ -34,11 +34,11 @@ const EXTRAS: [&str; 13] = [
     "ecn",
     "scheduler",
 ];
-/// What an adversary does: the weaker, the better.
+/// The parts of an adversary: the weaker, the better.
 const ADVERSARY: [&str; 8] =
     ["jitter", "ack_jitter", "aggregation", "loss", "reorder", "duplicate", "on_off", "policer"];
 
-/// Shrinks a draft: `holds` says of each candidate whether it still shows the failure.
+/// Shrinks a draft: `holds` returns for each candidate whether it still shows the failure.
 ///
 /// # Errors
 /// Those of `holds`.
@@ -81,7 +81,7 @@ fn fixed_point<E>(
     }
 }
 
-/// What links and groups have that can simply be taken away: their keys.
+/// The keys of links and groups that can simply be taken away.
 fn extras(draft: &Draft) -> Vec<String> {
     let mut keys = Vec::new();
     for table in ["links", "flows"] {
@@ -93,7 +93,7 @@ fn extras(draft: &Draft) -> Vec<String> {
     keys
 }
 
-/// What an adversary does in a draft: cross traffic, and extras of links and of other groups. Without it there is a plain path.
+/// The parts of an adversary in a draft: cross traffic, and extras of links and of other groups. Without it there is a plain path.
 pub(crate) fn adversary(draft: &Draft) -> Vec<String> {
     let crossing: Vec<String> = draft.names("flows").into_iter().filter(|name| role(name) == Role::Cross).collect();
     let crossing: Vec<String> = crossing.iter().map(|name| key::dotted(&["flows".to_owned(), name.clone()])).collect();
@@ -192,7 +192,7 @@ fn merge_steps(draft: &Draft) -> Vec<Draft> {
     candidates
 }
 
-/// Constants in the place of steps: each value that a list has.
+/// Constants instead of steps: each value that a list has.
 fn flatten(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for (key, list) in lists(draft) {
@@ -299,7 +299,7 @@ flows.pulse = { from = "a", to = "b", on_off = { on = "150 ms", off = "850 ms" }
         (shrunk, asked)
     }
 
-    /// What matters stays, at the least value that does, and all else goes.
+    /// The parts that matter stay, at the least value that does, and all else goes.
     #[test]
     fn what_matters_stays() {
         let most = |draft: &Draft| {

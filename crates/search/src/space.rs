@@ -1,4 +1,4 @@
-//! A space of scenarios as data: a scenario, what varies in it, and what an adversary may do.
+//! A space of scenarios as data: a scenario, its genes, and the limits of an adversary.
 //!
 //! The values of each gene are a finite list. So every scenario of the space is short, exact and repeatable.
 
@@ -23,7 +23,7 @@ pub struct Space {
     pub name: String,
     /// One line for people.
     pub title: String,
-    /// What an adversary may do.
+    /// The limits of an adversary.
     pub limits: Limits,
     /// The scenario that the genes change.
     scenario: Draft,
@@ -32,7 +32,7 @@ pub struct Space {
     corpus: Vec<Table>,
 }
 
-/// Why a file is not a space, or not an objective.
+/// The reason why a file is not a space, or not an objective.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SpaceError(pub String);
@@ -61,10 +61,10 @@ struct Written {
 }
 
 impl Space {
-    /// Reads a space; `file` is what messages call it.
+    /// Reads a space; `file` is its name in messages.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Names the error, and its line.
     pub fn parse(text: &str, file: &str) -> Result<Self, SpaceError> {
         let written: Written = read(text, file)?;
         let wrong = |what: String| SpaceError(format!("{file}: {what}"));
@@ -87,10 +87,10 @@ impl Space {
         Ok(space)
     }
 
-    /// Adds what an objective needs: keys of the scenario, genes, and scenarios to begin with.
+    /// Adds the needs of an objective: keys of the scenario, genes, and scenarios to begin with.
     ///
     /// # Errors
-    /// Says what is wrong.
+    /// Names the error.
     pub(crate) fn extend(
         &mut self,
         scenario: &Table,

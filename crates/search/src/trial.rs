@@ -10,39 +10,39 @@ use crate::objective::{Kind, Measure};
 
 /// Runs scenarios.
 pub trait Runner {
-    /// Why a search cannot go on, such as a disk that is full.
+    /// The reason why a search cannot go on, such as a disk that is full.
     type Failure;
 
     /// Runs them, in any order, and gives the measure of the objective for each, in their order; or why there is none.
     ///
     /// # Errors
-    /// Says why the search cannot go on.
+    /// Names the reason why the search cannot go on.
     fn measure(&mut self, kind: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, Self::Failure>;
 
     /// Runs one, and gives all that it leaves; or why it cannot be run.
     ///
     /// # Errors
-    /// Says why the search cannot go on.
+    /// Names the reason why the search cannot go on.
     fn observe(&mut self, scenario: &Scenario) -> Result<Result<Run, String>, Self::Failure>;
 }
 
-/// What one seed gave.
+/// The result of one seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The measure of the law under test.
     pub measured: f64,
     /// Those of the references, where they were run.
     pub references: Vec<f64>,
-    /// What the search maximises: the score, unless the references show that the path allows nothing better.
+    /// The number that the search maximises: the score, unless the references show that the path allows nothing better.
     pub fitness: f64,
 }
 
-/// What a trial gave.
+/// The result of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// One for each seed.
     Run(Vec<Judged>),
-    /// The scenario was not run, or says nothing of the objective, with the reason.
+    /// The scenario was not run, or has no measure of the objective, with the reason.
     Not(String),
 }
 
@@ -63,18 +63,18 @@ pub struct Court<'a> {
     pub bench: &'a Bench,
     /// The law under test.
     pub law: &'a Contender,
-    /// What an adversary may do.
+    /// The limits of an adversary.
     pub limits: &'a Limits,
     /// The score from which on the law has failed.
     pub threshold: f64,
 }
 
 impl Court<'_> {
-    /// Judges drafts on these seeds. References run only where the law under test scores at least the threshold, or where a score
-    /// says nothing without them.
+    /// Judges drafts on these seeds. References run only if the law under test scores at least the threshold, or if a score has
+    /// no meaning without them.
     ///
     /// # Errors
-    /// Says why the search cannot go on.
+    /// Names the reason why the search cannot go on.
     pub fn judge<R: Runner>(
         &self,
         drafts: &[Draft],

@@ -7,7 +7,7 @@ use super::BESIDE;
 use crate::markdown::per_cent;
 use crate::outcome::{Beside, BesideRow, cell_words};
 
-/// The differences of the second world from the first, and what did not run there.
+/// The differences of the second world from the first, and the parts that did not run there.
 pub(super) fn section(first: &str, beside: &Beside) -> Section {
     let Beside { world, runs, beyond, rows, not_run } = beside;
     let heads = ["Criterion", "Measure", "Cell", "Law", first, world.as_str()].map(Column::words);

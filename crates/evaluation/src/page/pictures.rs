@@ -6,15 +6,15 @@ use penstock_report::palette;
 
 use crate::outcome::{CellOutcome, Evaluation, Measured, Numbers, Outcome};
 
-/// The most lines that a figure has room for.
+/// The most lines that fit into a figure.
 const MOST_LINES: usize = 8;
 /// Points of an ellipse.
 const POINTS: u32 = 64;
 /// A point of a line.
 type Point = (f64, f64);
 
-/// The three pictures that reviewers ask for first: delay against goodput, the share beside others against the buffer, loss
-/// against the buffer.
+/// The three pictures that reviewers look for first: delay against goodput, the share beside others against the buffer,
+/// loss against the buffer.
 pub(super) fn first(evaluation: &Evaluation) -> Vec<Figure> {
     let of = |id: &str| evaluation.criteria.iter().find(|outcome| outcome.id == id);
     let own = [of("EV-12"), of("EV-05")].into_iter().flatten().filter_map(|outcome| of_criterion(evaluation, outcome));

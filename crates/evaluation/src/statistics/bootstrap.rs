@@ -4,14 +4,14 @@ use penstock_scenario::seed::Seed;
 
 use super::interval::{Interval, quantile};
 
-/// How many times the runs are drawn again.
+/// The number of resamples of the runs.
 pub const RESAMPLES: u32 = 10_000;
 
 /// The percentile interval of a `statistic` of `values` at a `level` between 0 and 1: the runs are drawn 10,000 times with
 /// repetition, from the random stream with the name `stream`, the same draws every time.
 ///
 /// Source: Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3. For few runs such an interval is
-/// too narrow: of the mean of ten normal values it covers about 90 % where it says 95 %.
+/// too narrow: of the mean of ten normal values it covers about 90 % at a nominal 95 %.
 ///
 /// None for fewer than two values, for one that is not finite, and where the statistic is none or not finite.
 pub fn bootstrap(

@@ -97,8 +97,8 @@ struct Hull {
     heights: Vec<f64>,
 }
 
-/// The hull of the points of `part`; `bends` says that a point with this `slope` to the next makes the one before it,
-/// with the slope `last`, none of the hull's.
+/// The hull of the points of `part`; `bends` is true if a point with this `slope` to the next makes the one before
+/// it, with the slope `last`, none of the hull's.
 fn hull(part: &[Step], of: impl Fn(&Step) -> f64, bends: impl Fn(f64, f64) -> bool) -> Hull {
     let slope = |a: usize, b: usize| (of(&part[b]) - of(&part[a])) / (part[b].at - part[a].at);
     let mut touches: Vec<usize> = Vec::new();
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Neither place nor scale nor direction plays a part.
+    /// Neither location nor scale nor direction plays a part.
     #[test]
     fn a_sample_and_its_mirror_have_one_dip() {
         let mut stream = Seed(5).stream("dip");

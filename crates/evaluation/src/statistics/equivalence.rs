@@ -1,4 +1,4 @@
-//! Whether a law is no worse than a baseline: two one-sided tests.
+//! The test that a law is no worse than a baseline: two one-sided tests.
 
 use serde::Serialize;
 
@@ -17,19 +17,19 @@ pub struct Equivalence {
 }
 
 impl Equivalence {
-    /// Whether the true mean lies within the margin on both sides, at 5 %.
+    /// True if the true mean lies within the margin on both sides, at 5 %.
     ///
-    /// `false` says only that the runs do not show it: a difference within the margin may still be there.
+    /// `false` means only that the runs do not show it: a difference within the margin may still be there.
     pub fn equivalent(&self) -> bool {
         self.not_less() && self.not_more()
     }
 
-    /// Whether the true mean is above -margin, at 5 %: not worse, where more is better.
+    /// True if the true mean is above -margin, at 5 %: not worse, if more is better.
     pub fn not_less(&self) -> bool {
         self.p_below <= ALPHA
     }
 
-    /// Whether the true mean is below the margin, at 5 %: not worse, where less is better.
+    /// True if the true mean is below the margin, at 5 %: not worse, if less is better.
     pub fn not_more(&self) -> bool {
         self.p_above <= ALPHA
     }

@@ -9,7 +9,7 @@ use super::ALPHA;
 pub struct Holm {
     /// Its probability, adjusted for the number of tests, at most 1.
     pub p: f64,
-    /// Whether it stands at 5 % among the others.
+    /// True if it stands at 5 % among the others.
     pub survives: bool,
 }
 

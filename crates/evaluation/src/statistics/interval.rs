@@ -7,7 +7,7 @@ use penstock_scenario::student::student_quantile;
 /// A number with its confidence interval, all in the number's own unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The estimate: the mean, or what a bootstrap computed.
+    /// The estimate: the mean, or the result of a bootstrap.
     pub estimate: f64,
     /// Lower end.
     pub low: f64,
@@ -27,7 +27,7 @@ impl Interval {
         Self { estimate: libm::exp(estimate), low: libm::exp(low), high: libm::exp(high), n, level }
     }
 
-    /// Whether `value` lies in it, ends included.
+    /// True if `value` lies in it, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -1,4 +1,4 @@
-//! How many seeds: looks at growing numbers of runs.
+//! The number of seeds: looks at growing numbers of runs.
 
 use super::verdict::Verdict;
 
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(Looks::at(&[5, 6]).unwrap().seeds(), [5, 6]);
     }
 
-    /// Where the bound is the true mean, one of the two wrong verdicts comes in 5 % of trials, with three looks too; an
+    /// If the bound is the true mean, one of the two wrong verdicts comes in 5 % of trials, with three looks too; an
     /// interval of 95 % at each look would give 10 %.
     #[test]
     fn early_looks_cost_next_to_nothing() {

@@ -24,12 +24,12 @@ fn paired(a: &[f64], b: &[f64], of: impl Fn(f64, f64) -> f64) -> Option<Vec<f64>
     a.iter().zip(b).map(|(a, b)| Some(of(*a, *b)).filter(|x| x.is_finite())).collect()
 }
 
-/// Whether the first and the second half of the measured part of the runs agree.
+/// The agreement of the first and the second half of the measured part of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Stationarity {
     /// The probability of halves so far apart, if both had the same mean.
     pub p: f64,
-    /// Whether nothing speaks against that at 1 %.
+    /// True if the test at 1 % does not refuse that.
     pub stationary: bool,
 }
 

@@ -1,11 +1,11 @@
-//! How the runs of a cell lie.
+//! The spread of the runs of a cell.
 
 use serde::Serialize;
 
 use super::dip::{dip, dip_critical};
 use super::interval::{mean, standard_deviation};
 
-/// How the numbers of a cell's runs lie.
+/// The spread of the numbers of a cell's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
@@ -17,7 +17,7 @@ pub enum Spread {
     Single,
 }
 
-/// How `values` lie, each of one run; for quantities that are not below zero, not for differences.
+/// The spread of `values`, each of one run; for quantities that are not below zero, not for differences.
 ///
 /// They are bimodal where their standard deviation exceeds their mean, or, from ten values on, where their dip refuses one
 /// mode at 5 %. None for fewer than two values, and for one that is not finite.
@@ -32,7 +32,7 @@ pub fn spread(values: &[f64]) -> Option<Spread> {
     })
 }
 
-/// Whether nothing speaks against one mode: from ten values on, their dip does not refuse it at 5 %.
+/// True if the test does not refuse one mode: from ten values on, their dip does not refuse it at 5 %.
 pub fn one_mode(values: &[f64]) -> bool {
     dip_critical(values.len()).zip(dip(values)).is_none_or(|(most, dip)| dip <= most)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interval::Interval;
 
-/// What became of a criterion, or of one number of it.
+/// The verdict on a criterion, or on one number of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -37,7 +37,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What must hold of a number; an equal number keeps it.
+/// The limit of a number; an equal number keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -49,7 +49,7 @@ pub enum Limit {
     Between(f64, f64),
 }
 
-/// The verdict on a number with an interval: `meets` or `fails` where the whole interval says so, else `undecided`.
+/// The verdict on a number with an interval: `meets` or `fails` if the whole interval does, else `undecided`.
 ///
 /// Without an interval, and with a limit or an interval that is not of numbers in order, it is `undecided`.
 pub fn decide(interval: Option<&Interval>, limit: Limit) -> Verdict {

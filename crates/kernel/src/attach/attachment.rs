@@ -1,4 +1,4 @@
-//! What is asked of an attachment, and what is told of it.
+//! The request for an attachment, and the report of it.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use penstock_law::Registry;
 use super::error::Error;
 use super::pins::Pins;
 
-/// What to attach.
+/// The request for an attachment.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
     /// The laws that may be attached: those with a kernel program.
     pub laws: &'a Arc<Registry>,
     /// The law.
     pub name: &'a str,
-    /// Where.
+    /// The device or the sockets.
     pub place: Place<'a>,
-    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for an AQM or a conditioner; what is not given is the default.
+    /// `law.KEY=VALUE` for a controller, `aqm.KEY=VALUE` for an AQM or a conditioner; other settings have their defaults.
     pub settings: &'a [String],
 }
 
-/// Where a law acts.
+/// The point of a law's attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// At sockets, which ask for it by its name or have it by default.
+    /// At sockets, which select it by its name or have it by default.
     Sockets {
-        /// Where it becomes the default, if anywhere.
+        /// The scope in which it becomes the default, if any.
         default: Option<Scope>,
-        /// Whether it writes a record an acknowledgement.
+        /// True if it writes a record an acknowledgement.
         trace: bool,
     },
     /// At a network device.
@@ -62,48 +62,48 @@ pub enum Direction {
 pub struct Attached {
     /// The law.
     pub name: String,
-    /// What kind of law, in a word.
+    /// The role of the law, in a word.
     pub kind: &'static str,
-    /// Where, in a few words.
+    /// The point of attachment, in a few words.
     pub place: String,
     /// Its pin.
     pub pin: String,
     /// Parameters and their values, as a scenario writes them.
     pub parameters: Vec<(String, String)>,
-    /// What it has counted.
+    /// Its counters.
     pub figures: Vec<Figure>,
-    /// What is worth saying besides, a sentence each.
+    /// Further notes, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// A number that an attachment tells.
+/// A number that an attachment reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// Its name, which ends in its unit where it has one, as Prometheus has it: `acks`, `nanoseconds_per_ack`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// Its meaning, in a few words.
     pub what: &'static str,
-    /// Whether it only grows.
+    /// True if it only grows.
     pub counter: bool,
     /// The number.
     pub value: f64,
 }
 
-/// What to detach.
+/// The selection of attachments to detach.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Which<'a> {
     /// The law; every one unless given.
     pub name: Option<&'a str>,
-    /// The device; every place unless given.
+    /// The device; all devices and sockets unless given.
     pub device: Option<&'a str>,
 }
 
-/// What was detached.
+/// The attachments that were detached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detached {
     /// Pins that are gone.
     pub gone: Vec<String>,
-    /// What is worth saying besides, a sentence each.
+    /// Further notes, a sentence each.
     pub notes: Vec<String>,
 }
 

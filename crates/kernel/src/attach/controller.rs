@@ -47,11 +47,11 @@ struct Program {
     /// Its name in scenarios.
     law: &'static str,
     object: &'static [u8],
-    /// What its object has in `.rodata.law`.
+    /// The contents of `.rodata.law` in its object.
     words: By,
 }
 
-/// Who compiles the parameters of a program.
+/// The code that compiles the parameters of a program.
 #[derive(Clone, Copy)]
 enum By {
     /// This crate.
@@ -85,8 +85,8 @@ const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag), program!(ccpd)
 const OLDEST: (u32, u32) = (6, 10);
 /// `TCP_CONG_NEEDS_ECN` of bpf/cc/tcp.h.
 const NEEDS_ECN: u32 = 2;
-/// Where the name and the flags stand in `struct tcp_congestion_ops` of bpf/cc/tcp.h, and the room for the name with a
-/// zero behind it.
+/// The offsets of the name and the flags in `struct tcp_congestion_ops` of bpf/cc/tcp.h, and the size of the name with
+/// a zero behind it.
 const NAME_AT: usize = 40;
 const FLAGS_AT: usize = 56;
 const NAME_ROOM: usize = 16;
@@ -98,10 +98,10 @@ const LINKED: u32 = 1 << 13;
 const HABITS: &str = ".rodata.habits";
 const ORIGIN: &str = ".rodata.origin";
 const OF_LAW: &str = ".rodata.law";
-/// Room for records of a trace [B]: seconds of a gigabit.
+/// Size of the buffer for records of a trace [B]: seconds of a gigabit.
 const TRACE_ROOM: u32 = 1 << 22;
 
-/// How long a name is waited for that another controller has, and how often it is looked whether it still does [ms].
+/// The wait for a name that another controller has, and the time between two checks of that [ms].
 const LET_GO: u64 = 1000;
 const LOOK: u64 = 20;
 
@@ -110,7 +110,7 @@ pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.law).collect()
 }
 
-/// Whether a law can be attached to sockets: it brings a program, or Penstock has one.
+/// True if a law can be attached to sockets: it brings a program, or Penstock has one.
 pub fn has_program(law: &Entry<Controller>) -> bool {
     program(law).is_ok()
 }
@@ -118,7 +118,7 @@ pub fn has_program(law: &Entry<Controller>) -> bool {
 /// Has the kernel count how often programs run and how long, while the result lives.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn count_run_times() -> io::Result<OwnedFd> {
     syscall::count_run_times()
 }
@@ -128,7 +128,7 @@ pub fn missing() -> Vec<Missing> {
     requirements::missing_from(OLDEST, "the first with controllers like these")
 }
 
-/// What keeps this process from attaching controllers, asked of the kernel by loading one and registering it nowhere.
+/// The missing part without which this process cannot attach controllers; the test loads one and registers it nowhere.
 pub(super) fn refused() -> Option<Missing> {
     let program = &PROGRAMS[0];
     let chosen = settings::controller(&Arc::new(Registry::standard()), program.law, &[]).ok()?;
@@ -139,12 +139,12 @@ pub(super) fn refused() -> Option<Missing> {
     }
 }
 
-/// How a controller is run.
+/// The settings of a controller's host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
-    /// Whether packets are spaced by the law's gap.
+    /// True if packets are spaced by the law's gap.
     pub paced: bool,
-    /// Whether it writes a record an acknowledgement.
+    /// True if it writes a record an acknowledgement.
     pub traced: bool,
 }
 
@@ -162,7 +162,7 @@ impl Loaded {
     /// Registers a law for this process alone, under a name such as [`own_name`] gives.
     ///
     /// # Errors
-    /// What the machine lacks, what of the parameters has no kernel implementation, and what the kernel says.
+    /// A missing part of the machine, parameters without a kernel implementation, and an error of the kernel.
     pub fn new(chosen: &Chosen<Controller>, habits: Habits, name: &str) -> Result<Self, Error> {
         Self::register(&program(chosen.law)?, chosen, habits, name, "")
     }
@@ -199,7 +199,7 @@ impl Loaded {
         Ok(Self { law: program.law, name: name.to_owned(), link, _object: object })
     }
 
-    /// What the kernel calls it.
+    /// Its name in the kernel.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -209,12 +209,12 @@ impl Loaded {
         self.law
     }
 
-    /// What it has cost since the kernel counts that; none where it does not.
+    /// Its cost since the kernel counts that; none if it does not.
     pub fn cost(&self) -> Option<Cost> {
         figures::Figures::of(&self.link).ok()?.cost
     }
 
-    /// What its packet pairs say of the bottleneck; none where it looks for none, or has found none.
+    /// The bottleneck's capacity by its packet pairs; none if it measures none, or has found none.
     pub fn capacity(&self) -> Option<Capacity> {
         figures::Figures::of(&self.link).ok()?.capacity
     }
@@ -225,7 +225,7 @@ impl Loaded {
 /// bpf/cc/controller.h.
 ///
 /// # Errors
-/// What the machine lacks, an object that does not fit, and what the kernel says.
+/// A missing part of the machine, an object that does not fit, and an error of the kernel.
 pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error> {
     let program = program(law)?;
     let habits = Habits { paced: false, traced: false };
@@ -248,14 +248,14 @@ pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error
     })
 }
 
-/// A name that no other process has: 15 characters at most, so that a law's name is cut if need be. `number` tells those
-/// of this process apart.
+/// A name that no other process has: 15 characters at most, so that a law's name is cut if need be. `number`
+/// distinguishes those of this process.
 pub fn own_name(law: &str, number: usize) -> String {
     let own = format!("_{}{}", std::process::id(), if number == 0 { String::new() } else { format!("_{number}") });
     format!("{}{own}", &law[..law.len().min((NAME_ROOM - 1).saturating_sub(own.len()))])
 }
 
-/// Whether both ends must have a law: its receiver echoes marks packet by packet.
+/// True if both ends must have a law: its receiver echoes marks packet by packet.
 ///
 /// # Errors
 /// A law, or parameters, that this kernel cannot have.
@@ -282,7 +282,7 @@ fn load(
     load_for(Use::Sockets, program, chosen, habits, name, origin)
 }
 
-/// What a program is loaded for.
+/// The purpose of loading a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Sockets,
@@ -404,7 +404,7 @@ fn struct_ops<'a>(open: &'a mut OpenObject, law: &str) -> Result<OpenMapMut<'a>,
     }
 }
 
-/// Writes a section; whether it has that size, or room for it.
+/// Writes a section; false if it has another size, or is too small.
 fn fill(map: &mut OpenMapMut<'_>, bytes: &[u8], shorter: bool) -> bool {
     let Some(value) = map.initial_value_mut() else { return false };
     if value.len() < bytes.len() || (value.len() > bytes.len() && !shorter) {
@@ -430,7 +430,7 @@ fn rename(map: &mut OpenMapMut<'_>, law: &str, name: &str, requires_ecn: bool) -
     is_law
 }
 
-/// Controllers that are attached, by name, and where each has been made the default. What else has such a pin is left out.
+/// Controllers that are attached, by name, and where each has been made the default. Other files with such a pin are left out.
 fn attachments(pins: &Pins) -> Result<BTreeMap<String, Origin>, Error> {
     let names = pins.names()?;
     let controllers = names.iter().filter_map(|pin| pin.strip_prefix(PREFIX));
@@ -506,7 +506,7 @@ pub(super) fn attach(
     attached(pins, &pin)
 }
 
-/// Has a link of struct_ops register another map, loaded and not yet registered, in the place of its own, in one step of the
+/// Has a link of struct_ops register another map, loaded and not yet registered, instead of its own, in one step of the
 /// kernel's.
 ///
 /// # Errors
@@ -554,7 +554,7 @@ fn attached(pins: &Pins, pin: &str) -> Result<Attached, Error> {
     })
 }
 
-/// Tells of every controller that is attached.
+/// The report of every attached controller.
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
     let controllers = names.iter().filter(|pin| pin.starts_with(PREFIX));

@@ -1,8 +1,8 @@
-//! Why a law was not attached, told of or detached.
+//! Errors of attaching, reporting or detaching a law.
 
 use penstock_machine::{Failed, Missing};
 
-/// Why something was not attached, told of or detached.
+/// The error of attaching, reporting or detaching.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name, a device or a parameter that is not there, or does not fit. Nothing has changed.
@@ -14,11 +14,11 @@ pub enum Error {
     /// The kernel refused a program.
     #[error("{what}: {source}{}", said(.verifier))]
     Kernel {
-        /// What it did not do.
+        /// The step that failed.
         what: String,
-        /// Why.
+        /// The cause.
         source: libbpf_rs::Error,
-        /// What its verifier said, with the lines of our source; empty where it was not asked.
+        /// The verifier's log, with the lines of our source; empty if there is none.
         verifier: String,
     },
     /// The kernel was expected to do something, and did not.

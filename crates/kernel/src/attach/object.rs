@@ -1,4 +1,4 @@
-//! Loading objects, and what the verifier says of them.
+//! Loading objects, and the verifier's log of them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,10 +7,10 @@ use penstock_machine::Missing;
 
 use super::error::Error;
 
-/// What libbpf says, which it does to the whole process: one load at a time.
+/// The messages of libbpf, which are those of the whole process: one load at a time.
 static SAID: Mutex<String> = Mutex::new(String::new());
 static ALONE: Mutex<()> = Mutex::new(());
-/// Lines of the verifier that are shown: the last of its way, and what was wrong there.
+/// Lines of the verifier that are shown: the last of its way, and the error there.
 const SHOWN: usize = 12;
 
 #[expect(clippy::needless_pass_by_value, reason = "the type of libbpf's callback")]
@@ -42,7 +42,7 @@ pub fn load(
     loaded
 }
 
-/// Does something of which libbpf shall not say on standard error what the caller will say.
+/// Does some work without the messages of libbpf on standard error, because the caller reports the error.
 pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = set_print(None);
@@ -51,7 +51,7 @@ pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Why the kernel did not take it.
+/// The error of the kernel's refusal.
 pub(super) fn refused(name: &str, source: libbpf_rs::Error) -> Error {
     let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
     let verifier = verifier(&said);

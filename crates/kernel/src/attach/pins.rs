@@ -16,9 +16,9 @@ use super::error::Error;
 use super::object;
 use crate::syscall;
 
-/// Where the kernel's own tools look for it.
+/// The mount point that the kernel's own tools use.
 const ROOT: &str = "/sys/fs/bpf";
-/// What `statfs` says of it: `BPF_FS_MAGIC` of linux/magic.h.
+/// Its type by `statfs`: `BPF_FS_MAGIC` of linux/magic.h.
 const MAGIC: i64 = 0xcafe_4a11;
 
 /// A directory of pins.
@@ -27,12 +27,12 @@ pub struct Pins {
     folder: PathBuf,
 }
 
-/// What a directory of pins is, or would be, on.
+/// The file system under a directory of pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ground {
     /// A BPF file system.
     Mounted,
-    /// The place for one, where none is mounted.
+    /// A mount point without a file system.
     Bare,
 }
 
@@ -66,13 +66,13 @@ impl Pins {
         Self { folder: std::path::absolute(&folder).unwrap_or(folder) }
     }
 
-    /// Where a pin of that name is. The kernel takes no dots in names.
+    /// The path of a pin of that name. The kernel takes no dots in names.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// What keeps [`Pins::hold`] from making the directory here. Nothing is changed: a BPF file system that would have to
-    /// be mounted is made, but put nowhere.
+    /// The missing part without which [`Pins::hold`] cannot make the directory here. Nothing is changed: a BPF file
+    /// system that would have to be mounted is made, but put nowhere.
     pub fn missing(&self) -> Option<Missing> {
         match self.ground() {
             Ok(Ground::Mounted) => None,
@@ -81,15 +81,15 @@ impl Pins {
         }
     }
 
-    /// Whether no BPF file system is mounted where this directory belongs, so that it has no pins.
+    /// True if no BPF file system is mounted where this directory belongs, so that it has no pins.
     pub fn is_bare(&self) -> bool {
         self.ground() == Ok(Ground::Bare)
     }
 
-    /// Where the directory would be.
+    /// The file system of the directory.
     ///
     /// # Errors
-    /// Where it is on another file system, or where file systems that this process mounts would end with it.
+    /// A directory on another file system, or file systems that would end with the process that mounts them.
     fn ground(&self) -> Result<Ground, Missing> {
         if self.folder.starts_with(ROOT) && !is_bpf(Path::new(ROOT)) {
             if !mounts_last() {
@@ -111,7 +111,7 @@ impl Pins {
     /// do. Keeps others from changing attachments while the result lives.
     ///
     /// # Errors
-    /// [`Error::Missing`] where [`Pins::missing`] says so, and what the kernel says.
+    /// [`Error::Missing`] by [`Pins::missing`], and an error of the kernel.
     pub fn hold(&self) -> Result<Held, Error> {
         if self.ground()? == Ground::Bare {
             mount(Some("bpf"), ROOT, Some("bpf"), MsFlags::empty(), Some("mode=0700"))
@@ -130,7 +130,7 @@ impl Pins {
     /// Keeps others from changing attachments while the result lives; nothing where there is no directory.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn lock(&self) -> Result<Option<Held>, Error> {
         loop {
             let folder = match File::open(&self.folder) {
@@ -151,7 +151,7 @@ impl Pins {
     /// Names of all pins, sorted; none where there is no directory.
     ///
     /// # Errors
-    /// [`Error::Missing`] where pins cannot be seen from here, and what the kernel says.
+    /// [`Error::Missing`] if this process cannot read pins, and an error of the kernel.
     pub fn names(&self) -> Result<Vec<String>, Error> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -193,10 +193,10 @@ impl Pins {
         }
     }
 
-    /// Removes a pin, and with it what nothing else holds.
+    /// Removes a pin, and with it the objects that nothing else holds.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         let path = self.path(name);
         Ok(fs::remove_file(&path).map_err(while_trying(format!("remove {}", path.display())))?)
@@ -210,13 +210,13 @@ fn not_mounted(error: &std::io::Error) -> Missing {
     )
 }
 
-/// Whether a directory is on a BPF file system.
+/// True if a directory is on a BPF file system.
 fn is_bpf(folder: &Path) -> bool {
     statfs(folder).is_ok_and(|about| about.filesystem_type().0 & 0xffff_ffff == MAGIC)
 }
 
-/// Whether file systems that this process mounts stay when it ends, as far as can be told: whether it has those of the first
-/// process, or, where that one may not be looked at, of the first among its own parents that may.
+/// True if file systems that this process mounts stay when it ends, as far as is known: it has those of the first process,
+/// or, if that one is not readable, of the first readable one among its own parents.
 fn mounts_last() -> bool {
     let mounts = |process: u32| fs::read_link(format!("/proc/{process}/ns/mnt")).ok();
     let parent = |process: &u32| {

@@ -13,7 +13,7 @@ use penstock_scenario::read::Document;
 
 use super::error::Error;
 
-/// A place for a controller.
+/// A scenario around a controller.
 const SCENARIO: &str = r#"
 format = 1
 duration = "1 s"
@@ -26,7 +26,7 @@ flows.f = { from = "a", to = "b", cc = { law = "CC" } }
 const OURS: &str = "law.";
 const THEIRS: &str = "flows.f.cc.";
 
-/// A controller of `laws` with what `settings` (`law.KEY=VALUE`) say of it.
+/// A controller of `laws` with `settings` (`law.KEY=VALUE`).
 ///
 /// # Errors
 /// [`Error::Input`] with the words of the scenario reader.

@@ -1,7 +1,7 @@
 //! AQMs and conditioners, as programs at a network device (tcx, since Linux 6.6).
 //!
-//! Such a program sees what arrives and no queue, so that it fits laws of a virtual capacity or a virtual queue, and
-//! conditioners. `program` has those there are; `trial` runs one on packets given by hand.
+//! Such a program sees arriving packets and no queue, so that it fits laws of a virtual capacity or a virtual queue,
+//! and conditioners. `program` has those there are; `trial` runs one on packets given by hand.
 //!
 //! An attachment is one link, which holds the program, which holds its maps. A pin of the link is all that is kept of it.
 
@@ -58,7 +58,7 @@ pub(super) fn attach(
     tell(pins, pin)
 }
 
-/// Puts a loaded program where its pin says: in the place of one that is there, or as a new link.
+/// Puts a loaded program under its pin: instead of one that is there, or as a new link.
 fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) -> Result<(), Error> {
     let program = loaded::program(object)?;
     let path = pins.path(&pin.name());
@@ -81,14 +81,14 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
     link.pin(&path).map_err(|e| failed(&format!("pin {}", path.display()), e))
 }
 
-/// What is attached to devices.
+/// The attachments of devices.
 pub(super) fn status(pins: &Pins) -> Result<Vec<Attached>, Error> {
     let names = pins.names()?;
     let programs = names.iter().filter_map(|name| Some((name, Pin::named(name)?)));
     Ok(programs.filter_map(|(name, pin)| or_stranger(pins, name, tell(pins, pin))).collect())
 }
 
-/// Detaches what is asked for. The caller holds [`Pins::lock`].
+/// Detaches the given attachments. The caller holds [`Pins::lock`].
 pub(super) fn detach(pins: &Pins, which: Which<'_>, detached: &mut Detached) -> Result<(), Error> {
     let here = namespace()?;
     let index = which.device.map(|name| Device::named(name).map(|device| device.index)).transpose()?;
@@ -194,7 +194,7 @@ fn namespace() -> Result<u64, Error> {
     Ok(about.ino())
 }
 
-/// Whether the device of a link is still there.
+/// True if the device of a link is still there.
 fn is_live(link: &Link) -> bool {
     link.info().is_ok_and(|info| matches!(info.info, LinkTypeInfo::Tcx(tcx) if tcx.ifindex != 0))
 }
@@ -210,7 +210,7 @@ fn map_of(program: &ProgramInfo, name: &str) -> Result<MapHandle, Error> {
     maps.into_iter().find(|map| map.name() == name).ok_or_else(|| loaded::lacks(&format!("a map `{name}`")))
 }
 
-/// Tells of an attachment.
+/// Reports an attachment.
 fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     let path = pins.path(&pin.name());
     let link = pins.open(&pin.name())?;
@@ -234,7 +234,7 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
     Ok(attached)
 }
 
-/// Reads what the maps of a program have.
+/// Reads the maps of a program.
 fn read(info: &ProgramInfo, attached: &mut Attached) -> Result<(), Error> {
     let program = PROGRAMS.iter().find(|program| program.name == attached.name);
     let program = program.ok_or_else(|| loaded::lacks("a law that is known here"))?;

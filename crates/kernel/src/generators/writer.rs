@@ -1,4 +1,4 @@
-//! A file of vectors, line by line, and what its numbers are drawn by.
+//! A file of vectors, line by line, and the draws of its numbers.
 
 use std::fmt::Write as _;
 

@@ -91,7 +91,7 @@ impl Ends {
         self.within(|| fs::write(SYSCTL, controller))
     }
 
-    /// Whoever is asked for ECN declines.
+    /// Every receiver declines ECN.
     pub fn refuse_ecn(&self) {
         self.within(|| fs::write("/proc/sys/net/ipv4/tcp_ecn", "0")).unwrap();
     }
@@ -211,7 +211,7 @@ pub fn names() -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// What the kernel has behind a pin of a controller, by its numbers: the machine may have others of its own.
+/// The kernel's objects behind a pin of a controller, by their numbers: the machine may have others of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Objects {
     pub links: BTreeSet<u32>,
@@ -300,7 +300,7 @@ fn processor() -> &'static str {
     if cfg!(target_arch = "x86_64") { "x86" } else { "arm64" }
 }
 
-/// What the tests need beyond what controllers do.
+/// The parts that the tests need beyond those of controllers.
 pub fn missing() -> Option<String> {
     let there = Command::new("clang").arg("--version").output().is_ok();
     (!there).then(|| "clang is missing: it compiles programs that are wrong".to_owned())

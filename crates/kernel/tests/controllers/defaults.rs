@@ -59,7 +59,7 @@ pub(crate) fn a_default_set_by_hand_is_taken_back_too() {
     });
 }
 
-/// Has a process of its own attach or detach, and be killed. Only where a test below has said so.
+/// Has a process of its own attach or detach, and be killed. Only if a test below has set it.
 pub(crate) const KILLED: &str = "PENSTOCK_TEST_ORDER";
 
 pub(crate) fn obey(order: &str) -> ! {

@@ -141,7 +141,7 @@ fn an_arrival_at_the_early_marker() {
     println!("early-marking, arrival: {worst:.2} of the bound; {refused} contracts refused");
 }
 
-/// What fixed point cannot hold is refused in words; what the paper and its neighbourhood have is not.
+/// Contracts beyond fixed point are refused in words; those of the paper and its neighbourhood are not.
 #[test]
 fn contracts_beyond_the_kernels_arithmetic_are_refused() {
     let held = |name: &str, bit_per_s: f64| {

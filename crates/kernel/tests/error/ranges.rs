@@ -50,9 +50,9 @@ fn a_round_of_fast_over_the_ranges_of_its_parameters() {
     }
 }
 
-/// A tick of the price over the whole ranges of its parameters. What fits into a period is rounded twice, by `(target + 1)/2`
-/// units: few packets, as of a slow line or a short period, are known that much worse. The quotient and the product with the
-/// period round once each.
+/// A tick of the price over the whole ranges of its parameters. The packets of a period are rounded twice, by
+/// `(target + 1)/2` units: few packets, as of a slow line or a short period, are known that much worse. The quotient and the
+/// product with the period round once each.
 #[test]
 fn a_tick_of_price_over_the_ranges_of_its_parameters() {
     let entry = find(AQMS, "price").unwrap();

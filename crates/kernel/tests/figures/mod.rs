@@ -1,4 +1,4 @@
-//! What an attached program counts, and what has become of packets, for tests.
+//! The counts of an attached program, and the fates of packets, for tests.
 #![allow(unreachable_pub, missing_docs, dead_code)]
 
 use std::io;

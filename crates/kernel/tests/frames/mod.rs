@@ -91,7 +91,7 @@ pub fn ecn(frame: &[u8]) -> Ecn {
     [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(tos(frame) & 3)]
 }
 
-/// Whether the header of an IPv4 packet has its checksum.
+/// True if the header of an IPv4 packet has its checksum.
 pub fn checksum_holds(frame: &[u8]) -> bool {
     sum(&frame[LINK..LINK + 20]) == 0xffff
 }

@@ -1,4 +1,4 @@
-//! What the programs decide, packet by packet, is what the laws in Rust do in the same fixed point.
+//! The decisions of the programs, packet by packet, equal those of the laws in Rust in the same fixed point.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ fn packets(bytes: u64) -> Q {
     Fix((((bytes / 1514) << 32) | (((bytes % 1514) << 32) / 1514)) as i64)
 }
 
-/// The price and its marks, packet by packet, over load below and above the rate, and silence: what the program does is what
-/// the law in Rust says, in the same fixed point.
+/// The price and its marks, packet by packet, over load below and above the rate, and silence: the program equals the law in
+/// Rust, in the same fixed point.
 pub(super) fn price_decides_as_the_law_does() {
     let trial = Trial::new(wanted("price", &["link.rate=100 Mbit/s"])).unwrap();
     let values = Values::defaults(find(AQMS, "price").unwrap().parameters);
@@ -108,8 +108,8 @@ pub(super) fn avq_decides_as_the_law_does() {
     assert_eq!((books.marked.packets, books.passed.packets), (marks, 40_000 - marks));
 }
 
-/// What TCP and the rest were let in, interval by interval, under overload of both and then of none: BAT in the kernel against
-/// the law in Rust, over the same virtual queue.
+/// The admitted bytes of TCP and of everything else, interval by interval, under overload of both and then of none: BAT in the
+/// kernel against the law in Rust, over the same virtual queue.
 pub(super) fn bat_decides_as_the_law_does() {
     classes_decide_as_the_law_does("bat", &[], |values, site| {
         let law: Alone<Bat<Q>> = Law::compile(values, site)?;
@@ -204,7 +204,7 @@ fn classes_decide_as_the_law_does(
     assert!(fates[1] > 5000 && fates[0] > 15_000);
 }
 
-/// As its parameter has it unless it is said otherwise, AVQ drops.
+/// By the default of its parameter, AVQ drops.
 pub(super) fn avq_drops_where_it_does_not_mark() {
     let trial = Trial::new(wanted("avq", &["link.rate=1 Mbit/s", "aqm.buffer=2 packets"])).unwrap();
     let frame = Frame::udp(Ecn::Ect0, 1514).bytes;
@@ -215,8 +215,8 @@ pub(super) fn avq_drops_where_it_does_not_mark() {
     assert_eq!((books.dropped.packets, books.dropped.bytes, books.passed.packets), (2, 3028, 2));
 }
 
-/// Colours, codepoints and tokens, packet by packet, of a conditioner in the kernel and of the law in Rust: `more` is what is
-/// said of it besides the committed rate and its bucket. How many packets are yellow, and how many red.
+/// Colours, codepoints and tokens, packet by packet, of a conditioner in the kernel and of the law in Rust: `more` has its
+/// settings besides the committed rate and its bucket. Returns the numbers of yellow and of red packets.
 fn conditioner_decides_as_the_law_does(name: &str, more: &[(&str, f64, &str)]) -> [u64; 2] {
     let said = [&[("committed_rate", 10e6, "10 Mbit/s"), ("bucket", 30e3, "30 kB")], more].concat();
     let settings: Vec<String> = said.iter().map(|(key, _, value)| format!("conditioner.{key}={value}")).collect();

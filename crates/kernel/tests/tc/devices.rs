@@ -58,7 +58,7 @@ fn ip(arguments: &str) -> io::Result<()> {
     if ended.status.success() { Ok(()) } else { Err(io::Error::other(format!("ip {arguments}: {said}"))) }
 }
 
-/// What the tests need beyond what programs at devices do.
+/// The parts that the tests need beyond those of programs at devices.
 pub(crate) fn missing() -> Option<String> {
     let there = Command::new("ip").arg("-V").output().is_ok();
     (!there).then(|| "`ip` is missing: install iproute2".to_owned())
@@ -74,8 +74,8 @@ fn request<'a>(name: &'a str, direction: Direction, settings: &'a [String]) -> R
     Request { laws: &LAWS, name, place: Place::Device { name: DEVICE, direction: Some(direction) }, settings }
 }
 
-/// Super-packets of UDP over Ethernet, twice as much as the device is told it carries, out of it and into it: what is marked
-/// is what the receiver's IP counts with CE, by segments.
+/// Super-packets of UDP over Ethernet, twice the configured rate of the device, out of it and into it: the marked packets
+/// are those that the receiver's IP counts with CE, by segments.
 fn datagrams_are_marked_on_their_way(direction: Direction) {
     const SEGMENTS: u32 = 8;
     let (wire, pins, settings) = (Wire::new(), pins(), said(&["link.rate=1 Mbit/s"]));
@@ -115,7 +115,7 @@ pub(crate) fn datagrams_are_marked_on_their_way_in() {
     datagrams_are_marked_on_their_way(Direction::Ingress);
 }
 
-/// What there is of our making in the kernel: links at devices, programs and maps.
+/// Our objects in the kernel: links at devices, programs and maps.
 fn leftovers() -> Vec<String> {
     let ours = |name: &str| ["books", "settings", "state", ".rodata.place"].iter().any(|map| name.ends_with(map));
     let laws = tc::names();
@@ -130,7 +130,7 @@ fn leftovers() -> Vec<String> {
         .collect()
 }
 
-/// What is there now and was not before; the kernel lets go of programs a little after they were detached.
+/// The objects that are new since `before`; the kernel lets go of programs a little after they were detached.
 fn new_leftovers(before: &[String]) -> Vec<String> {
     let mut new = Vec::new();
     for _ in 0..100 {
@@ -144,8 +144,8 @@ fn new_leftovers(before: &[String]) -> Vec<String> {
     new
 }
 
-/// Twenty times attached, told other parameters, put in the place of another, and detached: nothing is left, nothing is lost
-/// on the way.
+/// Twenty times attached, given other parameters, replaced by another, and detached: nothing is left, nothing is lost on the
+/// way.
 pub(crate) fn what_is_detached_leaves_nothing() {
     let (wire, pins, before) = (Wire::new(), pins(), leftovers());
     for round in 0..20 {
@@ -198,7 +198,7 @@ pub(crate) fn what_is_refused_changes_nothing() {
     assert!(pins.names().unwrap().is_empty() && new_leftovers(&before).is_empty());
 }
 
-/// A device that goes takes the program with it; the pin says so, and can be detached.
+/// A device that goes takes the program with it; the report of the pin shows it, and it can be detached.
 pub(crate) fn a_device_that_is_gone_is_told_of() {
     let (wire, pins) = (Wire::new(), pins());
     let work = || {
@@ -214,7 +214,7 @@ pub(crate) fn a_device_that_is_gone_is_told_of() {
     assert!(pins.names().unwrap().is_empty());
 }
 
-/// Attaches and replaces again and again, until it is killed. Only where the test below has said so.
+/// Attaches and replaces again and again, until it is killed. Only if the test below has set it.
 pub(crate) const KILLED: &str = "PENSTOCK_TEST_TO_BE_KILLED";
 
 pub(crate) fn attach_until_killed(folder: &str) -> ! {
@@ -227,7 +227,7 @@ pub(crate) fn attach_until_killed(folder: &str) -> ! {
     }
 }
 
-/// Kills at random moments leave the device with a program that works and can be detached, or with none. Both have to be seen.
+/// Kills at random moments leave the device with a program that works and can be detached, or with none. Both must occur.
 pub(crate) fn a_kill_leaves_the_old_state_or_the_new_one() {
     let (wire, pins, before) = (Wire::new(), pins(), leftovers());
     let mut draw = Xoshiro256PlusPlus::seed_from_u64(std::process::id().into());

@@ -3,9 +3,9 @@
 //! Source: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion Avoidance in Computer
 //! Networks", Computer Networks and ISDN Systems 17, 1989: additive increase and multiplicative decrease on binary
 //! feedback, here of probabilities in a queue in place of windows in senders.
-//! Differs: nothing from there but the place. It is here beside [`bat`](super::bat) as the other AQM of increase and
-//! decrease that "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive Traffic", section I, expects its
-//! outer loop to work with: it knows no rates and keeps no guarantees.
+//! Differs: here the rule acts in a queue; nothing else is from the paper. It is here beside [`bat`](super::bat) as the
+//! other AQM of increase and decrease that "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive
+//! Traffic", section I, expects its outer loop to work with: it knows no rates and keeps no guarantees.
 //!
 //! Classes settle where `T_i = b c_i / ((1 - b) d_i)`, with b the share of intervals with a short queue: equal constants
 //! give equal probabilities, so that served rates are in proportion to offered ones. A larger d takes from its class as

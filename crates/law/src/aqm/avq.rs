@@ -1,4 +1,4 @@
-//! The adaptive virtual queue: a queue that is not there, served a little slower than the real one, says what to mark.
+//! The adaptive virtual queue: the overflow of a virtual queue, served a little slower than the real one, marks packets.
 //!
 //! Source: Kunniyur and Srikant, "An Adaptive Virtual Queue (AVQ) Algorithm for Active Queue Management", 2001 (and
 //! IEEE/ACM Transactions on Networking 12(2), 2004), the algorithm in pseudo-code.
@@ -66,7 +66,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
 #[derive(Debug)]
 pub struct Avq<N> {
     ecn: bool,
-    /// Whether a packet counts by its size; if not, every packet counts one
+    /// True: a packet counts by its size; false: every packet counts one
     pub bytes: bool,
     /// Wanted utilization
     pub gamma: N,
@@ -82,7 +82,7 @@ pub struct Avq<N> {
 }
 
 numbers! {
-    /// What AVQ remembers.
+    /// The state of AVQ.
     pub struct State {
         /// The rate that serves the virtual queue, which AVQ adapts.
         virtual_capacity: "packets/s" as "Virtual capacity",
@@ -90,9 +90,9 @@ numbers! {
         virtual_queue: "packets" as "Virtual queue",
     }
     frozen {
-        /// When that was [s].
+        /// The time of that [s].
         last_s: N,
-        /// Whether the packet that arrived last is to be marked.
+        /// True if the packet that arrived last is to be marked.
         overflowed: bool,
     }
 }

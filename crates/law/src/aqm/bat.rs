@@ -1,13 +1,13 @@
 //! BAT: each class of traffic has a transmit probability, moved by increases while bandwidth is spare and by decreases
-//! in proportion to what the class offers.
+//! in proportion to the offered load of the class.
 //!
 //! Source: Pletka, Kind, Waldvogel, Mannel, "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive
 //! Traffic", section III and equation (1); the scheme is that of Bowen, Jeffries, Kencl, Kind, Pletka, "Bandwidth
 //! Allocation for Non-Responsive Flows with Active Queue Management", Int. Zurich Seminar 2002. The size of the increase
 //! is in the form that the claims of US patent 6,701,389 give: in proportion to `S + f_min - sum f_min`.
-//! Differs, where the paper is silent or cannot mean what it prints:
+//! Differs, where the paper is silent or its print cannot be meant:
 //! - The excess bandwidth signal is one where the queue is short (bandwidth is available), or below a second, higher
-//!   level and shorter than an interval ago (it soon will be). The paper says no more than the words in brackets.
+//!   level and shorter than an interval ago (it soon will be). The paper gives only the words in brackets.
 //! - With `excess = "rate"` it is one where the sum of `T O` over all classes is below a threshold: the claims of the
 //!   patent compare the flow rate of the queue, transmit fractions times offered rates, with one threshold, and average
 //!   that bit. They give no value.
@@ -132,16 +132,16 @@ pub(super) const THRESHOLD: Parameter = Parameter::number(
     "our choice: the patent has no value; a twentieth of the line keeps the queue short",
 );
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
     kernel_has(values)?;
     build::<Fix<32>, Alone<Bat<Fix<32>>>>(values, context)
 }
 
-/// Whether the kernel implementation, `bpf/law/bat.h`, has what these values ask.
+/// Checks that the kernel implementation, `bpf/law/bat.h`, supports these values.
 ///
 /// # Errors
-/// Says what it lacks.
+/// Names the missing part.
 pub fn kernel_has(values: &Values) -> Result<(), String> {
     if values.number(EXCESS.name) == 0.0 {
         Ok(())
@@ -150,7 +150,7 @@ pub fn kernel_has(values: &Values) -> Result<(), String> {
     }
 }
 
-/// Refuses what is given but not read with this choice of `excess`.
+/// Refuses parameters that are given but not read with this choice of `excess`.
 fn check_excess(values: &Values) -> Result<(), String> {
     let (unread, read): (&[Parameter], _) =
         if values.number(EXCESS.name) == 0.0 { (&[THRESHOLD], "rate") } else { (&[LOW, HIGH], "queue") };
@@ -161,7 +161,7 @@ fn check_excess(values: &Values) -> Result<(), String> {
 }
 
 numbers! {
-    /// What is remembered of a class.
+    /// The state of a class.
     pub struct State {
         /// T of the paper: probability that the queue accepts an arriving packet of the class.
         transmit: "1" as "Transmit probability, T",
@@ -179,21 +179,21 @@ numbers! {
 }
 
 impl<N: Number> State<N> {
-    /// Before anything happened to that class.
+    /// Before the first event of that class.
     pub fn of(class: usize) -> Self {
         let zero = N::of(0.0);
         Self { transmit: N::of(1.0), offered: zero, excess: zero, class, queue: zero }
     }
 }
 
-/// A law of transmit probabilities with an increase and a decrease for each class: what [`Clcc`](super::clcc) can steer.
+/// A law of transmit probabilities with an increase and a decrease for each class: the inner law of [`Clcc`](super::clcc).
 pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
     /// Compiles parameters.
     ///
     /// # Errors
-    /// Says which contradict each other, or what the classes ask too much.
+    /// Names the parameters that contradict each other, or the contracts of classes that exceed the line.
     fn compile(values: &Values, context: &Context) -> Result<Self, String>;
-    /// How often the probabilities move [s].
+    /// The interval between updates of the probabilities [s].
     fn interval_s(&self) -> f64;
     /// The decrease of a class at the start.
     fn decrease(&self, class: usize) -> N;
@@ -202,7 +202,7 @@ pub trait Aimd<N: Number>: Sized + core::fmt::Debug + Send + Sync + 'static {
     fn bound(&self, offered: N) -> Option<N>;
     /// An interval went by.
     fn step(&self, s: &mut State<N>, decrease: N, observation: &Observation<N>);
-    /// What it asks of its host.
+    /// Its requirements.
     fn requirements(&self) -> Requirements {
         Requirements {
             tick_s: Some(self.interval_s()),
@@ -264,7 +264,7 @@ pub struct Bat<N> {
     pub interval: N,
     /// w
     pub coarse: N,
-    /// Where a queue is short, and where one that shrinks soon will be [packets]
+    /// Bound of a short queue, and of one that shrinks soon [packets]
     pub low: N,
     /// The same for the second level [packets]
     pub high: N,
@@ -272,7 +272,7 @@ pub struct Bat<N> {
     pub gain: N,
     /// With `excess = "rate"`: an interval that lets in less than this leaves bandwidth [packets]
     pub threshold: Option<N>,
-    /// What the line carried at the start, S [packets/s]
+    /// Capacity of the line at the start, S [packets/s]
     pub rate: N,
     /// By class
     pub classes: Vec<Constants<N>>,
@@ -280,7 +280,7 @@ pub struct Bat<N> {
     one: N,
 }
 
-/// What a class has of its own.
+/// The constants of one class.
 #[derive(Debug)]
 pub struct Constants<N> {
     /// f_min; where there is none below zero, which nothing served is [packets/s]

@@ -1,15 +1,15 @@
-//! CLCC: a slow integral controller that turns the decrease of a non-responsive class until what it is served over what
-//! the others are follows a reference.
+//! CLCC: a slow integral controller that turns the decrease of a non-responsive class until the ratio of its service to
+//! that of the others follows a reference.
 //!
 //! Source: Pletka, Kind, Waldvogel, Mannel, "Closed-Loop Congestion Control for Mixed Responsive and Non-Responsive
 //! Traffic", section IV: equations (3) to (7) and figure 5, of which only the text is left.
-//! Differs, where the paper is silent, contradicts itself or cannot mean what it prints:
+//! Differs, where the paper is silent, contradicts itself or its print cannot be meant:
 //! - (6) is printed with `r_ref - r_k - 1`; the last is an index, `r_{k-1}`: a constant would leave a lasting error.
 //! - The lower bound of (7) is zero, which the law could never leave. It is a share of the decrease at the start here.
-//! - In preemption the decrease is said to be kept, twice, and to fall by a tenth a step, once. `preemption` has both,
-//!   neither, and zero, which section IV-B discusses and rejects. After zero the loop goes on from the last decrease
-//!   above it: (6) could not leave zero.
-//! - Values and edges of the three zones of beta were in figure 5.
+//! - For preemption the text keeps the decrease, twice, and lets it fall by a tenth a step, once. `preemption` has
+//!   both, neither, and zero, which section IV-B discusses and rejects. After zero the loop goes on from the last
+//!   decrease above it: (6) could not leave zero.
+//! - Values and bounds of the three zones of beta were in figure 5.
 //! - The ratio is that of the sums over a second. `ratio = "mean"` is the paper's average of the ratios of 100 ms.
 //! - It is at most [`MOST_RATIO`] times the reference, and the others count with at least [`LEAST_OTHERS`], so that one
 //!   second without them is one large step, not an infinite one.
@@ -184,16 +184,16 @@ fn either(values: &Values, context: &Context) -> Result<Box<dyn Instances<f64, A
     }
 }
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Aqm>>, String> {
     kernel_has(values)?;
     build::<Fix<32>, Clcc<Fix<32>, Bat<Fix<32>>>>(values, context)
 }
 
-/// Whether the kernel implementation, `bpf/law/clcc.h`, has what these values ask.
+/// Checks that the kernel implementation, `bpf/law/clcc.h`, supports these values.
 ///
 /// # Errors
-/// Says what it lacks.
+/// Names the missing part.
 pub fn kernel_has(values: &Values) -> Result<(), String> {
     bat::kernel_has(values)?;
     if values.number("inner") != 0.0 {
@@ -242,7 +242,7 @@ pub struct Clcc<N, A> {
     pub sample: Option<u32>,
 }
 
-/// What is remembered of a class.
+/// The state of a class.
 #[derive(Debug, Clone, Copy)]
 pub struct State<N> {
     /// By the inner law
@@ -257,7 +257,7 @@ pub struct State<N> {
     pub errors: [N; 2],
     /// Intervals since the last step
     pub since: u32,
-    /// What they saw
+    /// Their sums
     pub sums: Sums<N>,
     /// Ratios of samples since the last step
     pub samples: Samples<N>,
@@ -286,7 +286,7 @@ impl<N> Fields<N> for State<N> {
     }
 }
 
-/// How many times the time of one parameter goes into that of another.
+/// The ratio of one parameter's time to that of another.
 fn times(long: (&str, f64), short: (&str, f64)) -> Result<u32, String> {
     let times = libm::round(long.1 / short.1);
     if times < 1.0 || (times * short.1 / long.1 - 1.0).abs() > 1e-9 || times > f64::from(u32::MAX) {
@@ -295,12 +295,12 @@ fn times(long: (&str, f64), short: (&str, f64)) -> Result<u32, String> {
     Ok(times as u32)
 }
 
-/// How many of the inner law's intervals make a period.
+/// The number of the inner law's intervals in a period.
 fn intervals_of(interval: f64, period_s: f64) -> Result<u32, String> {
     times(("period", period_s), ("interval", interval))
 }
 
-/// How many of the inner law's intervals make a sample of the ratio, where it is a mean of samples.
+/// The number of the inner law's intervals in a sample of the ratio, if the ratio is a mean of samples.
 fn sample_of(values: &Values, interval: f64, period_s: f64) -> Result<Option<u32>, String> {
     let sample = values.number(SAMPLE.name);
     if values.number(RATIO.name) == 0.0 {
@@ -378,8 +378,8 @@ impl<N: Number, A: Aimd<N>> Law<N> for Clcc<N, A> {
     }
 }
 
-/// The outer loop without the law inside it: a tick is a whole period of its own, and what is seen with it is what the
-/// period saw.
+/// The outer loop without the law inside it: a tick is a whole period of its own, and its observation is that of the
+/// period.
 #[derive(Debug)]
 struct Turns<N, A> {
     inner: A,
@@ -387,7 +387,7 @@ struct Turns<N, A> {
 }
 
 numbers! {
-    /// What the outer loop remembers of a class.
+    /// The state of the outer loop for a class.
     struct Turned {
         /// The decrease.
         decrease: "1",
@@ -438,7 +438,7 @@ impl<N: Number, A: Aimd<N>> Law<N> for Turns<N, A> {
         (s.decrease, s.ratio, [s.error, s.error_before]) = (held.kept, held.ratio, held.errors);
     }
 
-    /// Nothing: what becomes of packets is the inner law's.
+    /// Nothing: the inner law decides on packets.
     fn output(&self, _: &Turned<N>, _: &Observation<N>) -> Output<N> {
         Output { probability: N::of(0.0), price_s: N::of(0.0) }
     }

@@ -1,8 +1,8 @@
-//! COBALT: CoDel, and BLUE for what does not answer it.
+//! COBALT: CoDel, and BLUE for unresponsive traffic.
 //!
 //! Source: Linux, `net/sched/sch_cake.c`, `cobalt_queue_full`, `cobalt_queue_empty` and `cobalt_should_drop`, for the algorithm and
-//! every constant; Palmei et al., "Design and Evaluation of COBALT Queue Discipline" (LANMAN 2019). What CAKE has around it,
-//! shaping, host fairness and DiffServ, is not here: with `scheduler = "drr"` each flow has a queue with a COBALT, as in CAKE.
+//! every constant; Palmei et al., "Design and Evaluation of COBALT Queue Discipline" (LANMAN 2019). CAKE's shaping, host fairness
+//! and DiffServ are not here: with `scheduler = "drr"` each flow has a queue with a COBALT, as in CAKE.
 //! Differs: real numbers for 32 bits behind the point; a queue counts as empty as its last packet leaves, where CAKE looks once
 //! more; that packet is neither marked nor dropped, where CAKE marks it; other flows of a link do not raise the target.
 
@@ -78,7 +78,7 @@ struct Cobalt {
 }
 
 numbers! {
-    /// What COBALT remembers.
+    /// The state of COBALT.
     struct State {
         /// Drops or marks since CoDel began; they count down once the delay is below the target.
         count: "1" as "CoDel's count",
@@ -89,9 +89,9 @@ numbers! {
     }
     frozen {
         dropping: bool,
-        /// When BLUE's probability changed last [s].
+        /// The time of the last change of BLUE's probability [s].
         blue_s: f64,
-        /// What is said of the packet at the head, and after a mark of dropping it all the same.
+        /// The chance for the packet at the head, and after a mark that of a drop all the same.
         chance: f64,
         overrule: f64,
     }
@@ -141,7 +141,7 @@ impl Cobalt {
         s.drop_next = self.control_law(s.drop_next, s.count, seen);
     }
 
-    /// Whether CoDel marks or drops the packet at the head.
+    /// True if CoDel marks or drops the packet at the head.
     fn codel(&self, s: &mut State<f64>, seen: &Observation<f64>) -> bool {
         let over_target = seen.sojourn_s > self.target_s(seen) && seen.sojourn_s > SHORT / seen.capacity;
         let mut due = s.count > 0.0 && seen.now_s >= s.drop_next;
@@ -166,7 +166,7 @@ impl Cobalt {
         false
     }
 
-    /// What becomes of the packet at the head.
+    /// Decides on the packet at the head.
     fn judge(&self, s: &mut State<f64>, seen: &Observation<f64>) {
         let codel = self.codel(s, seen);
         // A count that nothing is left of waits an interval; a time that is over and was no drop's is now.

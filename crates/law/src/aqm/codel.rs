@@ -1,8 +1,8 @@
 //! CoDel: drop at the head of the queue while packets have waited too long for too long.
 //!
 //! Source: Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue Management", RFC 8289, sections 4 and 5.
-//! Differs: with `ecn` a packet that can be marked is marked in place of being dropped, as RFC 8290, section 5.2 lets it;
-//! the RFC's loop over drops in one dequeue is here one [`Event::Departure`] a packet.
+//! Differs: with `ecn` a packet that can be marked is marked instead of dropped, as RFC 8290, section 5.2 lets it; the
+//! RFC's loop over drops in one dequeue is here one [`Event::Departure`] a packet.
 
 use alloc::string::String;
 
@@ -62,7 +62,7 @@ pub(super) struct CoDel {
 }
 
 numbers! {
-    /// What CoDel remembers.
+    /// The state of CoDel.
     pub(super) struct State {
         /// Time at which the delay will have been above target for a whole interval; zero while it is below.
         first_above: "s" as "Time at which dropping begins",
@@ -70,16 +70,16 @@ numbers! {
         drop_next: "s" as "Time of the next drop",
     }
     frozen {
-        /// Drops since dropping began, or what is taken over from the time before.
+        /// Drops since dropping began, or the count taken over from the time before.
         count: u32,
-        /// Where `count` began.
+        /// The initial value of `count`.
         count_before: u32,
-        /// Whether it is dropping.
+        /// True in the dropping state.
         dropping: bool,
-        /// Whether `drop_next` is still to be moved for the last drop. It is moved if the packet after that one has to
+        /// True if `drop_next` is still to be moved for the last drop. It is moved if the packet after that one has to
         /// go or wait too, which is known when that packet is at the head.
         owed: bool,
-        /// Whether the packet at the head is to be dropped.
+        /// True if the packet at the head is to be dropped.
         hit: bool,
     }
 }
@@ -95,7 +95,7 @@ impl CoDel {
         t + self.interval_s / libm::sqrt(f64::from(count))
     }
 
-    /// Whether the wait has been above target for an interval.
+    /// True if the wait has been above target for an interval.
     fn stands(&self, s: &mut State<f64>, observation: &Observation<f64>) -> bool {
         // A queue of at most one packet behind this one is not to blame, whatever the wait (section 4.1).
         if observation.sojourn_s < self.target_s || observation.queue <= 1.0 {
@@ -108,7 +108,7 @@ impl CoDel {
         false
     }
 
-    /// Whether the packet at the head is to be dropped (RFC 8289, section 5.5, one packet at a time).
+    /// True if the packet at the head is to be dropped (RFC 8289, section 5.5, one packet at a time).
     fn drops(&self, s: &mut State<f64>, observation: &Observation<f64>) -> bool {
         let stands = self.stands(s, observation);
         if !stands {
@@ -136,7 +136,7 @@ impl CoDel {
         true
     }
 
-    /// What the law asks of its host, with what serves its queue.
+    /// The law's requirements, with the scheduler of its queue.
     pub(super) fn needs_with(&self, serve: Serve) -> Requirements {
         Requirements { decides: Decides::AtHead, marks: self.ecn, bytes: true, serve, ..Requirements::LEAST }
     }
@@ -190,7 +190,7 @@ mod tests {
         law.output(s, observation).probability == 1.0
     }
 
-    /// One packet a millisecond, every one having waited 20 ms. A packet dropped makes room for the next in the same
+    /// One packet a millisecond, every one having waited 20 ms. A drop frees buffer for the next packet in the same
     /// instant.
     fn drops_until(law: &CoDel, s: &mut State<f64>, from_ms: u32, to_ms: u32) -> Vec<f64> {
         let mut drops = Vec::new();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     /// RFC 8289, section 3.3: the first drop an interval after the wait rose above target, then `interval/sqrt(count)`
-    /// apart: 100, 70.7, 57.7, 50 ms and so on. A drop happens at the first dequeue that is not too early for it.
+    /// apart: 100, 70.7, 57.7, 50 ms and so on. A drop comes at the first dequeue that is not too early for it.
     #[test]
     fn drops_are_spaced_by_the_square_root_of_their_count() {
         let (law, mut s) = (codel(), codel().initial_state());

@@ -2,9 +2,9 @@
 //!
 //! Source: De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
 //! Scalable Throughput (L4S)", RFC 9332, appendix A. The two queues are the host's, see [`Serve::Coupled`].
-//! Differs: the delay controlled is that of the older of both queues' heads, as in Linux, so that neither can grow
-//! unseen; a coin takes the place of the RFC's accumulator. The least marking threshold (`Th_len`) is a test of the queue,
-//! as in the RFC: a packet that is alone in the low-latency queue may have waited long for a classic one in front of it.
+//! Differs: the delay controlled is that of the older of both queues' heads, as in Linux, so that neither can grow unseen;
+//! a coin replaces the RFC's accumulator. The least marking threshold (`Th_len`) is a test of the queue, as in the RFC: a
+//! packet that is alone in the low-latency queue may have waited long for a classic one in front of it.
 
 use alloc::string::String;
 
@@ -101,7 +101,7 @@ struct DualPi2 {
 }
 
 numbers! {
-    /// What DualPI2 remembers.
+    /// The state of DualPI2.
     struct State {
         /// p' of RFC 9332: the output of the PI controller, from which the two other probabilities follow.
         base: "1" as "Base probability, p'",
@@ -113,9 +113,9 @@ numbers! {
         delay: "s" as "Queueing delay at the last update",
     }
     frozen {
-        /// What is said of the packet at the head, and after a hit whether its mark becomes a drop.
+        /// The probability for the packet at the head, and after a hit that of a drop instead of its mark.
         chance: N,
-        /// What will be said of it after a hit.
+        /// That probability after a hit.
         overrule: N,
     }
 }
@@ -311,7 +311,7 @@ mod tests {
         assert!(all == 1.0 && (some - classic).abs() < 1e-12);
     }
 
-    /// What it asks for: two queues, coupled.
+    /// Its requirements: two queues, coupled.
     #[test]
     fn it_asks_for_two_queues() {
         let needs = law(&[("classic_share", 0.1)]).requirements();

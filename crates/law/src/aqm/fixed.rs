@@ -6,8 +6,8 @@ use super::{Aqm, Event, Observation, Output, Requirements};
 use crate::law::Instances;
 use crate::number::{Fix, Number};
 
-/// What is measured is rounded once on its way in, what the law says goes out as it is; in between everything is what the
-/// kernel computes.
+/// The observation is rounded once on its way in, and the output leaves as it is; in between everything is the kernel's
+/// arithmetic.
 pub struct InFixed(Box<dyn Instances<Fix<32>, Aqm>>);
 
 impl InFixed {

@@ -44,7 +44,7 @@ pub(super) const QUANTUM: Parameter = Parameter::automatic(
     "RFC 8290, section 5.2",
 );
 
-/// How many queues, and what each may send in its turn.
+/// The number of queues, and the bytes that each may send in its turn.
 pub(super) fn queues(values: &Values, context: &Context) -> Result<(u32, Bytes), String> {
     let queues = values.number("queues");
     if queues != libm::floor(queues) {

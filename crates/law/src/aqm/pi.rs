@@ -1,7 +1,7 @@
 //! The proportional-integral controller: hold the queue at a reference, whatever the load.
 //!
 //! Source: Hollot, Misra, Towsley and Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows",
-//! 2001; in bytes, and where the paper is silent, what ns-2 does.
+//! 2001; in bytes, and where the paper is silent, as in ns-2.
 //! The defaults are the paper's design for 3750 packets/s; they are not scaled with the line, so that the probability
 //! moves slowly on a faster one.
 
@@ -67,7 +67,7 @@ struct Pi<N> {
 }
 
 numbers! {
-    /// What PI remembers.
+    /// The state of PI.
     struct State {
         /// Marking probability of a packet of mean size.
         probability: "1" as "Marking probability",

@@ -4,8 +4,8 @@
 //! section 4: one queue, with p' for scalable packets and its square for the others; RFC 9332, appendix A, for the constants: with
 //! RTT_max = 100 ms the gains are `0.1 Tupdate / RTT_max^2` and `0.3 / RTT_max`, rounded there to 0.16 and 3.2 at 16 ms.
 //! The delay is the queue over the line's rate, by Little's law.
-//! Differs: packets are judged at the head of the queue, as in RFC 9332, where the paper judges arrivals; a coin takes the place of
-//! the comparison with two random numbers.
+//! Differs: packets are judged at the head of the queue, as in RFC 9332, where the paper judges arrivals; a coin replaces the
+//! comparison with two random numbers.
 
 use alloc::string::String;
 
@@ -91,7 +91,7 @@ struct Pi2<N> {
 }
 
 numbers! {
-    /// What PI2 remembers.
+    /// The state of PI2.
     struct State {
         /// p': the output of the PI controller, whose square is the classic probability.
         base: "1" as "Base probability, p'",
@@ -99,7 +99,7 @@ numbers! {
         delay: "s" as "Queueing delay at the last update",
     }
     frozen {
-        /// The packet at the head asked for low latency.
+        /// True if the packet at the head is a low-latency packet.
         low_latency: bool,
     }
 }

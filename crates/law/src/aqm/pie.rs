@@ -107,7 +107,7 @@ pub(super) struct Pie {
 }
 
 numbers! {
-    /// What PIE remembers.
+    /// The state of PIE.
     pub(super) struct State {
         /// Probability that an arriving packet is dropped or marked.
         drop_probability: "1" as "Drop probability",
@@ -115,11 +115,11 @@ numbers! {
         delay: "s" as "Queueing delay at the last update",
     }
     frozen {
-        /// How much longer a burst passes untouched [updates].
+        /// The updates for which a burst still passes untouched [updates].
         burst_allowance: u32,
         /// Sum of probabilities since the last drop, with `derandomize`.
         accumulated: N,
-        /// What is said of the packet that arrived last, and after a hit whether its mark becomes a drop.
+        /// The probability for the packet that arrived last, and after a hit that of a drop instead of its mark.
         chance: N,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Paganini, Wang, Low, Doyle, "A New TCP/AQM for Stable Operation in Fast Networks", equation (5) and Fig. 4.
 //! Corrected: the price is kept at or above zero and a packet is marked when the coin is *below* the probability (the
-//! print has neither); load counts bytes, not packets, so that acknowledgements weigh what they carry.
+//! print has neither); load counts bytes, not packets, so that acknowledgements weigh their bytes.
 //! Kernel implementation: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
 
 use alloc::string::String;
@@ -67,7 +67,7 @@ pub struct Price<N> {
 }
 
 numbers! {
-    /// What the law remembers.
+    /// The state of the law.
     pub struct State {
         /// The link's price: the integral of how far arrivals exceed the target rate.
         price: "s" as "Price",
@@ -147,7 +147,7 @@ mod tests {
         assert!((s.price - 1.0).abs() < 1e-9, "{}", s.price);
     }
 
-    /// Idle time leaves no debt: the next overload is answered at once.
+    /// Idle time leaves no debt: the price rises at once with the next overload.
     #[test]
     fn the_price_stays_at_zero_when_idle() {
         let law = law();

@@ -71,7 +71,7 @@ struct Ramp<N> {
 }
 
 numbers! {
-    /// What the marker remembers.
+    /// The state of the marker.
     struct State {
         /// Probability that the packet that arrived last is marked.
         probability: "1" as "Marking probability",

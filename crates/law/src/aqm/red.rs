@@ -1,11 +1,11 @@
-//! Random early detection, gentle, with the automatic settings of ns-2; adaptive, if told so.
+//! Random early detection, gentle, with the automatic settings of ns-2; adaptive by a switch.
 //!
 //! Source: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993; Floyd, "Recommendation
 //! on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001, for the automatic settings
-//! and for `adaptive`; where those are silent, what ns-2 does.
+//! and for `adaptive`; where those are silent, as in ns-2.
 //! Four rules that the descriptions leave out decide the utilization of a fast link, and each is a switch:
-//! `spare_empty_queue` (mark only if a packet is waiting), `arrivals_first` (what waits at the moment of a departure) and
-//! `idle_from_start` (since when a line is idle) here, and `grow_on_echo` of the controller.
+//! `spare_empty_queue` (mark only if a packet is waiting), `arrivals_first` (the packets that wait at the moment of a
+//! departure) and `idle_from_start` (the start of an idle time) here, and `grow_on_echo` of the controller.
 //! Differs: with `ecn`, packets are marked at every probability (ns-2 by default drops above 0.1); with `adaptive`,
 //! max_p moves at multiples of the interval (in ns-2, with the first arrival after an interval).
 
@@ -162,7 +162,7 @@ struct Red<N> {
 }
 
 numbers! {
-    /// What RED remembers.
+    /// The state of RED.
     struct State {
         /// Exponentially weighted average of the queue, updated at each arrival.
         average: "packets" as "Average queue",
@@ -176,7 +176,7 @@ numbers! {
         count: u32,
         /// Bytes that arrived since the last mark [B].
         count_bytes: u64,
-        /// Whether the average was above the lower threshold at the last arrival.
+        /// True if the average was above the lower threshold at the last arrival.
         above: bool,
     }
 }
@@ -229,7 +229,7 @@ impl<N: Number> Red<N> {
         s.average *= (self.ln_keep * N::count(idle)).exp();
     }
 
-    /// p_a: p_b spaced by what has passed since the last mark.
+    /// p_a: p_b spaced by the packets since the last mark.
     fn spaced(&self, p: N, count: N) -> N {
         let expected = count * p;
         if self.wait {
@@ -331,11 +331,11 @@ impl<N: Number> Law<N> for Red<N> {
 struct Adaptive {
     red: Red<f64>,
     interval_s: f64,
-    /// The middle fifth of what lies between the thresholds.
+    /// The middle fifth of the span between the thresholds.
     target: [f64; 2],
 }
 
-/// What adaptive RED remembers: what RED does, and its curve.
+/// The state of adaptive RED: that of RED, and its curve.
 #[derive(Debug, Clone)]
 struct AdaptiveState {
     red: State<f64>,

@@ -1,8 +1,8 @@
 //! Random exponential marking: a price that grows while more arrives than leaves or while more than a reference waits.
 //!
 //! Source: Athuraliya, Li, Low and Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001, equations (1) and (2):
-//! `p <- max(0, p + gamma (alpha (b - b*) + x - c))`, and a mark with probability `1 - phi^-p`. Where it settles the line is
-//! full and b* packets wait, whatever the number of flows: that is told by the price instead of by the queue.
+//! `p <- max(0, p + gamma (alpha (b - b*) + x - c))`, and a mark with probability `1 - phi^-p`. At its equilibrium the line
+//! is full and b* packets wait, whatever the number of flows: the price carries that number instead of the queue.
 //! Differs: the paper counts time in steps whose length it leaves open; here a step is `period`, and x and c are packets in
 //! such a step. The price has no unit there; the output is `p ln phi / ln 1000`, the price in seconds that marks as
 //! often under the marking law of "A New TCP/AQM" with its phi of 1000.
@@ -79,7 +79,7 @@ struct Rem<N> {
 }
 
 numbers! {
-    /// What REM remembers.
+    /// The state of REM.
     struct State {
         /// The link's price, which grows while more arrives than leaves or the queue is above its target.
         price: "1" as "Price",
@@ -148,8 +148,8 @@ mod tests {
         Rem::compile(&Values::defaults(ENTRY.parameters), &context).unwrap()
     }
 
-    /// The paper's point: sources that answer the price leave b* packets waiting and the line full, however many they are.
-    /// Sources of `U = K log x` here, x = K / p each, in small steps of the law.
+    /// The paper's point: sources that react to the price leave b* packets waiting and the line full, however many they
+    /// are. Sources of `U = K log x` here, x = K / p each, in small steps of the law.
     #[test]
     fn the_queue_settles_at_its_reference_whatever_the_number_of_flows() {
         for flows in [1.0, 10.0, 100.0] {

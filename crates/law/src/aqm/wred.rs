@@ -4,10 +4,9 @@
 //! Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", 1998, for RIO; Tartarelli and Banchs, "Random
 //! Early Marking", section V, for the defaults: red packets never wait behind ten others, green ones are dropped by a full
 //! buffer only. The average is Floyd and Jacobson's (1993), idle time included.
-//! Differs: RIO spaces its drops by what was dropped before; here each coin is independent, as the tables of routers and
-//! the paper's description have it. Coupled (RIO-C), a packet meets the average of the packets of its own colour and
-//! better ones, not that of all. With `ecn`, what is beyond the upper threshold is dropped all the same (RFC 3168,
-//! section 7).
+//! Differs: RIO spaces its drops by the drops before; here each coin is independent, as the tables of routers and the
+//! paper's description have it. Coupled (RIO-C), a packet meets the average of the packets of its own colour and better
+//! ones, not that of all. With `ecn`, packets beyond the upper threshold are dropped all the same (RFC 3168, section 7).
 
 use alloc::format;
 use alloc::string::String;
@@ -147,7 +146,7 @@ struct Wred<N> {
 }
 
 numbers! {
-    /// What WRED remembers. Without `average`, what it has seen last; without `coupled`, the first two stay at zero.
+    /// The state of WRED. Without `average`, the last observation; without `coupled`, the first two stay at zero.
     struct State {
         /// Exponentially weighted average of the green packets waiting, updated at each arrival; zero without
         /// `coupled`.
@@ -160,9 +159,9 @@ numbers! {
         probability: "1" as "Drop probability",
     }
     frozen {
-        /// Whether it met more than its upper threshold.
+        /// True if it met more than its upper threshold.
         beyond: bool,
-        /// Whether that packet is the one in question: a hit has followed.
+        /// True if that packet is the one in question: a hit has followed.
         hit: bool,
     }
 }

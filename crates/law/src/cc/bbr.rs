@@ -1,8 +1,8 @@
-//! BBR, version 1: it sends at the bandwidth that it measures, with as much in flight as the smallest round trip asks for.
+//! BBR, version 1: it sends at the bandwidth that it measures, and keeps in flight the data of that bandwidth over the smallest round trip.
 //!
 //! Source: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016;
-//! draft-cardwell-iccrg-bbr-congestion-control-00; and Linux, `net/ipv4/tcp_bbr.c`, for every constant and for what the paper
-//! leaves open: packet conservation, restart from idle, aggregation of acknowledgements, policers.
+//! draft-cardwell-iccrg-bbr-congestion-control-00; and Linux, `net/ipv4/tcp_bbr.c`, for every constant and for the parts that
+//! the paper leaves open: packet conservation, restart from idle, aggregation of acknowledgements, policers.
 //! Differs: packets for bytes, and real numbers for 24 bits behind the point. The maximum of bandwidth is that of all rounds of
 //! its window, where Linux keeps three samples. A round trip that a delayed acknowledgement made longer counts as any other.
 //! The host holds packets back itself, so that none in flight has yet to leave.
@@ -48,8 +48,8 @@ const PHASES: u32 = 8;
 const STARTS: f64 = 7.0;
 /// The bandwidth before the first round trip is the initial window in this time [s] (Linux: bbr_init_pacing_rate_from_rtt).
 const FIRST_RTT_S: f64 = 1e-3;
-/// A send quantum is what is paced in this time [s] (Linux: sk_pacing_shift of 10), and has no more bytes than this
-/// (GSO_LEGACY_MAX_SIZE without its header), nor packets than the second (bbr_tso_segs_goal).
+/// A send quantum is the data paced in this time [s] (Linux: sk_pacing_shift of 10), and has no more bytes than
+/// this (GSO_LEGACY_MAX_SIZE without its header), nor packets than the second (bbr_tso_segs_goal).
 const QUANTUM_S: f64 = 1.0 / 1024.0;
 const QUANTUM_BYTES: f64 = 65_535.0 - 320.0;
 const QUANTUM_PACKETS: f64 = 127.0;
@@ -89,7 +89,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the sender does about losses, as in Linux.
+/// The sender's response to losses, as in Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Recovery {
     Open,
@@ -98,7 +98,7 @@ enum Recovery {
 }
 
 numbers! {
-    /// What BBR remembers.
+    /// The state of BBR.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -133,7 +133,7 @@ numbers! {
         phase_began: Time,
         full_count: u32,
         full: bool,
-        /// When ProbeRTT may end, and whether a round trip has passed in it.
+        /// The time at which ProbeRTT may end, and true once a round trip has passed in it.
         probe_rtt_until: Option<Time>,
         probe_rtt_round: bool,
         /// ProbeRTT keeps the flow short of data: packets sent from then until so many are delivered.
@@ -163,7 +163,7 @@ impl Bbr {
         if s.least.get().is_none() { self.initial_window } else { libm::ceil(bandwidth * s.min_rtt * gain) }
     }
 
-    /// Room for the quanta that are on their way through the hosts, in an even number of packets.
+    /// Adds the quanta that are on their way through the hosts, in an even number of packets.
     fn quantized(&self, s: &State<f64>, packets: f64) -> f64 {
         let even = 2.0 * libm::ceil(0.5 * (packets + 3.0 * self.quantum(s)));
         if s.mode == Mode::ProbeBw && s.phase == 0 { even + 2.0 } else { even }
@@ -216,7 +216,7 @@ impl Bbr {
         self.update_window(s, d, ack, losses, bandwidth);
     }
 
-    /// Whether ProbeRTT held the flow back when the packet was sent.
+    /// True if ProbeRTT held the flow back when the packet was sent.
     fn held(s: &State<f64>, sent: Time, delivered: u64) -> bool {
         s.held_since.is_some_and(|since| sent >= since && delivered <= s.held_until)
     }
@@ -263,7 +263,7 @@ impl Bbr {
         s.extra_acked = s.aggregation.most();
     }
 
-    /// Whether a phase of ProbeBW ends; `before` packets were in flight before this acknowledgement.
+    /// True if a phase of ProbeBW ends; `before` packets were in flight before this acknowledgement.
     fn phase_is_over(&self, s: &State<f64>, now: Time, before: f64, losses: u32) -> bool {
         let long = now.since(s.phase_began).seconds() > s.min_rtt;
         let gain = self.phase_gain(s);
@@ -393,7 +393,7 @@ impl Bbr {
         }
     }
 
-    /// In the first round trip of a recovery as much is sent as is delivered; after recovery the window is what it was.
+    /// In the first round trip of a recovery as much is sent as is delivered; after recovery the old window returns.
     fn recover_or_restore(s: &mut State<f64>, d: &Delivery, acked: f64, losses: u32) {
         if losses > 0 {
             s.window = (s.window - f64::from(losses)).max(1.0);

@@ -2,15 +2,15 @@
 //!
 //! Source: draft-ietf-ccwg-bbr, its repository at commit 4ce5e87 of August 2026, after version 06. The constants of
 //! `preset = "linux-v3"` are those of `net/ipv4/tcp_bbr.c` in google/bbr.
-//! Differs: packets for bytes. The draft's order of work holds; where it is silent, or says two things:
+//! Differs: packets for bytes. The draft's order of work holds; where it is silent, or contradicts itself:
 //! - State is saved once in an episode of recovery. The draft saves it at the first loss of each round trip, so that a loss
 //!   after the bounds came down would make the lower ones those to come back to.
 //! - A precautionary probe ends when no whole packet more fits below the long-term bound before the acknowledgement, as in
-//!   Linux. What is in flight after it never reaches a bound that the window keeps.
-//! - What was in flight when losses crossed the threshold is never less than what was before the packet that crossed it.
+//!   Linux. The flight after it never reaches a bound that the window keeps.
+//! - The flight when losses crossed the threshold is never less than that before the packet that crossed it.
 //! - An acknowledgement without a sound rate sample does not count rounds.
 //! - The preset has the constants of Linux. It has neither its ECN, nor its growth of the full-pipe baseline within a round, nor
-//!   its answer to losses at acknowledgements.
+//!   its response to losses at acknowledgements.
 
 mod extra;
 mod least;
@@ -60,11 +60,11 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
 
 /// The bandwidth before the first round trip is the initial window in this time [s] (InitPacingRate).
 const FIRST_RTT_S: f64 = 1e-3;
-/// A send quantum is what is paced in this time [s], and has no more bytes than this and no fewer packets (SetSendQuantum).
+/// A send quantum is the data paced in this time [s], and has no more bytes than this and no fewer packets (SetSendQuantum).
 const QUANTUM_S: f64 = 1e-3;
 const QUANTUM_BYTES: f64 = 65_536.0;
 const QUANTUM_PACKETS: f64 = 2.0;
-/// More room in the window while probing, in packets (QuantizationBudget).
+/// Packets that the window has more while probing (QuantizationBudget).
 const PROBE_PACKETS: f64 = 2.0;
 /// The bandwidth is the largest sample of so many cycles (MaxBwFilterLen).
 const CYCLES: u64 = 2;
@@ -78,7 +78,7 @@ struct Bbr3 {
 }
 
 numbers! {
-    /// What BBR remembers.
+    /// The state of BBR.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -127,7 +127,7 @@ numbers! {
         /// The flow was idle, and nothing was delivered since.
         idle_restart: bool,
         recovery: Recovery,
-        /// Losses that the law has heard of, one by one.
+        /// Losses that the law was called for, one by one.
         lost: u64,
         rtt_seen: bool,
     }
@@ -221,7 +221,7 @@ impl Bbr3 {
     }
 
     /// CheckStartupDone, and CheckStartupHighLoss: a round trip in fast recovery with more losses than the threshold, in
-    /// several places.
+    /// several ranges.
     fn update_startup(&self, s: &mut State<f64>, sample: Option<&Sample>) {
         if s.mode != Phase::Startup {
             return;
@@ -308,7 +308,7 @@ impl Bbr3 {
         false
     }
 
-    /// Whether ProbeBW_UP ends: IsTimeToGoDown. So many packets were in flight before this acknowledgement.
+    /// True if ProbeBW_UP ends: IsTimeToGoDown. So many packets were in flight before this acknowledgement.
     fn go_on(&self, s: &mut State<f64>, d: &Delivery, in_flight: f64, rate: f64) {
         let risky = self.constants.precaution && s.probe.too_high && in_flight + 1.0 > s.long.bound;
         let bounded = s.rounds.window_limited() && s.window >= s.long.bound;
@@ -482,7 +482,7 @@ impl Bbr3 {
         }
     }
 
-    /// What people see of the state.
+    /// The part of the state that series show.
     fn show(&self, s: &mut State<f64>) {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         s.pacing_gain = s.mode.gains(&self.constants).0;

@@ -1,7 +1,7 @@
 //! Constant bit rate: a source that responds to nothing.
 //!
-//! Source: the non-responsive traffic of every comparison; no paper. Packets leave one gap apart, without a window. When
-//! it starts, stops and pauses is the scenario's to say, not the law's.
+//! Source: the non-responsive traffic of every comparison; no paper. Packets leave one gap apart, without a window. The
+//! scenario, not the law, sets its start, stop and pauses.
 
 use alloc::string::String;
 

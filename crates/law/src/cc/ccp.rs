@@ -1,19 +1,18 @@
-//! CCP: a window in proportion to the room that is left in the bottleneck's buffer; and what it shares with CCPD, which
-//! adds the change of that room (`ccpd`).
+//! CCP: a window in proportion to the free space in the bottleneck's buffer; and the code that it shares with CCPD,
+//! which adds the change of that space (`ccpd`).
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
 //! (3) for the window, section V for the rest. Symbols: `buffer` is B, `level` x, `in_flight` I.
-//! Differs: (3) has I on both sides, since a window is what will be in flight, so by default it is solved for `I = w`; as
-//! printed, with what is in flight now, it is `window_form = "explicit"`. The paper does not say what a timeout does: plain
-//! TCP, with half of the window where RFC 5681 has half of what is in flight. The floor of two packets, which keeps pairs
-//! possible, is ours; so is that a kept window which loses what it sends comes down to what (3) allows with an empty queue,
-//! and then to what (3) allows, and so is that slow start grows no window of which less than half is in use: (3) would not take it
-//! back before a loss.
+//! Differs: (3) has I on both sides, since a window is the coming flight, so by default it is solved for `I = w`; as printed, with
+//! the present flight, it is `window_form = "explicit"`. The paper leaves out timeouts: plain TCP, with half of the window where
+//! RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that a kept window which
+//! loses its packets comes down to the value of (3) with an empty queue, and then to that of (3), and so is that slow start grows
+//! no window of which less than half is in use: (3) would not take it back before a loss.
 //!
-//! The law holds no estimate: its host measures capacity, buffer and queue as
-//! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate) asks, outside loss recovery only, and tells no
-//! acknowledgement of recovery to the law. That is section V's "does not react to dupacks". For the retransmission that
-//! each duplicate allows it asks its host too ([`Requirements::duplicates_mend`]).
+//! The law holds no estimate: its host measures capacity, buffer and queue by
+//! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate), outside loss recovery only, and does not call
+//! the law for acknowledgements of recovery. That is section V's "does not react to dupacks". It also requires the
+//! retransmission that each duplicate allows ([`Requirements::duplicates_mend`]).
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 pub(super) mod derivative;
@@ -37,7 +36,7 @@ pub(super) const KP: Parameter = Parameter::number(
     "section VI-A chooses 2; 4 in most tables",
 );
 
-/// How (3) becomes a window.
+/// The form in which (3) becomes a window.
 pub(super) const WINDOW_FORM: Parameter = Parameter {
     name: "window_form",
     what: "implicit: the window law solved for the window; explicit: as printed, with the packets now in flight",
@@ -58,7 +57,7 @@ pub(super) const RTT_WEIGHT: Parameter = Parameter::number(
     "section IV-C says `smoothed`; 1/8 is TCP's own, RFC 6298",
 );
 
-/// How many packet pairs count.
+/// The number of packet pairs that count.
 pub(super) const PAIRS: Parameter = Parameter::number(
     "pairs",
     Unit::One,
@@ -68,7 +67,7 @@ pub(super) const PAIRS: Parameter = Parameter::number(
     "section IV-A has no number; CapProbe uses the least delayed of all pairs, but a path can change",
 );
 
-/// What the stability analysis takes for granted.
+/// The assumptions of the stability analysis.
 pub(super) const DECLARED: &str = "known and constant capacity and buffer size, and the queue from an average of \
                                    round-trip times";
 
@@ -94,7 +93,7 @@ pub struct Control<N, const DERIVATIVE: bool> {
     /// Kd; zero without derivative [s]
     pub kd_s: N,
     lookback: Lookback,
-    /// Whether (3) is solved for the window; if not, it is as printed
+    /// True: (3) is solved for the window; false: it is as printed
     pub implicit: bool,
     rtt_weight: f64,
     pairs: u32,
@@ -106,7 +105,7 @@ pub struct Control<N, const DERIVATIVE: bool> {
 }
 
 numbers! {
-    /// What CCP and CCPD remember.
+    /// The state of CCP and CCPD.
     pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -116,7 +115,7 @@ numbers! {
         ssthresh: N,
         /// Slow start is not over.
         slow_start: bool,
-        /// Nothing was told since the last congestion event: it is being recovered from.
+        /// No acknowledgement came since the last congestion event: it is being recovered from.
         recovers: bool,
     }
 }

@@ -1,10 +1,10 @@
-//! CCPD: CCP, and the change of the room left in the bottleneck's buffer over the last round trip.
+//! CCPD: CCP, and the change of the free space in the bottleneck's buffer over the last round trip.
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
-//! (3), section VI-A for the gains. The law stands in [`ccp`](super::ccp), which lists what differs.
+//! (3), section VI-A for the gains. The law is in [`ccp`](super::ccp), which lists the differences.
 //! Differs: the paper gives Kd = 100 without a unit. In milliseconds, and over one round trip, it is of the size of Kp;
 //! in seconds, or over one acknowledgement, a single packet would move the window by thousands, and in nanoseconds CCPD
-//! would be CCP. `kd_unit = "us"` with `derivative_span = "ack"` is the other reading that does something.
+//! would be CCP. `kd_unit = "us"` with `derivative_span = "ack"` is the other interpretation that has an effect.
 
 use super::Controller;
 use super::ccp::derivative::{DERIVATIVE_SPAN, KD, KD_UNIT};

@@ -1,12 +1,11 @@
 //! Copa: a rate in proportion to the inverse of the queueing delay, and a window that swings around it.
 //!
-//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet" (NSDI 2018), section 2, and
-//! the authors' `markoviancc` in genericCC for what the paper leaves open: the bound of the velocity and the window of the smallest
-//! round trip. Symbols: `velocity` is v, `standing` RTTstanding, `queue` d_q.
-//! Differs: packets for bytes; a round trip of the velocity is a smoothed round-trip time, and what is fast turns at
-//! once, as in mvfst; the smallest round trip of
-//! a window is exact but for a fifteenth of it; a window does not grow while the application is short of data; after a timeout two
-//! packets start again, of which the paper says nothing.
+//! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet" (NSDI 2018), section 2, and the
+//! authors' `markoviancc` in genericCC where the paper is silent: the bound of the velocity and the window of the smallest round
+//! trip. Symbols: `velocity` is v, `standing` RTTstanding, `queue` d_q.
+//! Differs: packets for bytes; a round trip of the velocity is a smoothed round-trip time, and fast changes turn at once, as in
+//! mvfst; the smallest round trip of a window is exact but for a fifteenth of it; a window does not grow while the application is
+//! short of data; after a timeout, which the paper leaves out, two packets start again.
 
 use alloc::string::String;
 
@@ -94,7 +93,7 @@ struct Copa {
 }
 
 numbers! {
-    /// What Copa remembers.
+    /// The state of Copa.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -113,7 +112,7 @@ numbers! {
         up: bool,
         /// Round trips in that direction.
         steady: u32,
-        /// When the round trip began, and the window then.
+        /// The start of the round trip, and the window then.
         since_s: f64,
         before: f64,
         /// A loss in this round trip.
@@ -128,7 +127,7 @@ numbers! {
 }
 
 impl Copa {
-    /// What a round trip says of the queue.
+    /// Measures the queue once a round trip.
     fn measure(&self, s: &mut State<f64>, now_s: f64, rtt_s: f64, average_s: f64) {
         let long_s = Number::max(self.min_rtt_window, ROUNDS * s.min_rtt);
         s.min_rtt = s.least.take(now_s, rtt_s, long_s);

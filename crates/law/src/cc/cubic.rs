@@ -3,11 +3,11 @@
 //!
 //! Source: RFC 9438, sections 4.2 to 4.10, formulas by its figures; RFC 9406 (HyStart++) for the first slow start where
 //! `hystart` is on. Symbols: `origin` is W_max, `prior` cwnd_prior, `reno` W_est, `elapsed` t.
-//! Differs: a congestion event takes its share of the window, as in Linux, unless `flight_size` asks for that of what is in
-//! flight, and leaves two packets at least, also after an echo; an acknowledgement that carries an echo grows nothing; time without an acknowledgement counts up to
-//! a round trip and no further, which is how section 4.2's "no long periods without an update" is kept by a law that
-//! hears of acknowledgements only; spurious congestion events (section 4.9) are for the host to undo; the smoothed round-trip time
-//! takes in one sample an acknowledgement with RFC 6298's weight, those of loss recovery left out.
+//! Differs: a congestion event takes its share of the window, as in Linux, unless `flight_size` selects that of the flight, and leaves two
+//! packets at least, also after an echo; an acknowledgement that carries an echo grows nothing; time without an acknowledgement counts up
+//! to a round trip and no further, so that a law that is called for acknowledgements only keeps section 4.2's "no long periods without an
+//! update"; spurious congestion events (section 4.9) are for the host to undo; the smoothed round-trip time takes in one sample an
+//! acknowledgement with RFC 6298's weight, those of loss recovery left out.
 
 use alloc::string::String;
 
@@ -109,7 +109,7 @@ struct Cubic {
 }
 
 numbers! {
-    /// What CUBIC remembers.
+    /// The state of CUBIC.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -135,9 +135,9 @@ numbers! {
         avoids: bool,
         /// No congestion event since the start or a timeout set an origin.
         anew: bool,
-        /// What watches the first slow start.
+        /// The monitor of the first slow start.
         hystart: HyStart,
-        /// What watches each slow start as Linux does.
+        /// The monitor of each slow start, as in Linux.
         classic: Classic,
     }
 }
@@ -211,7 +211,7 @@ impl Cubic {
         }
     }
 
-    /// What a congestion event and a timeout have in common: sections 4.6 and 4.8.
+    /// The common part of a congestion event and a timeout: sections 4.6 and 4.8.
     fn reduce(&self, s: &mut State<f64>, seen: &Observation<f64>) {
         s.prior = s.window;
         s.ssthresh = Number::max(reduced(self.flight_size, s.window, seen) * self.beta, 2.0);

@@ -77,7 +77,7 @@ struct Dctcp<N> {
 }
 
 numbers! {
-    /// What DCTCP remembers.
+    /// The state of DCTCP.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -3,7 +3,7 @@
 //! Source: RFC 6817, section 2.4.2 and 2.5: BASE_HISTORY minima, each of a minute, and the least of the last CURRENT_FILTER
 //! samples.
 //!
-//! Not a law: [`ledbat`](super::ledbat) and [`ledbat_pp`](super::ledbat_pp) ask it.
+//! Not a law: [`ledbat`](super::ledbat) and [`ledbat_pp`](super::ledbat_pp) use it.
 
 use crate::number::Number;
 
@@ -13,7 +13,7 @@ const MINUTE_S: f64 = 60.0;
 /// CURRENT_FILTER: samples that the current delay is the smallest of.
 const SAMPLES: usize = 4;
 
-/// What a flow has measured.
+/// The measured delays of a flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Delays {
     /// Smallest delay of each minute, in a ring; infinite where there is none [s].

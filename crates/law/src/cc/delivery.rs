@@ -1,20 +1,20 @@
-//! What a host tells a law that asks for [`Requirements::delivery`](super::Requirements::delivery): what became of each
-//! packet, and rate samples; and what such a law says besides its window and gap.
+//! The details for a law that requires [`Requirements::delivery`](super::Requirements::delivery): the fate of each
+//! packet, and rate samples; and the output of such a law besides its window and gap.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "Delivery Rate Samples", which was draft-cheng-iccrg-delivery-rate-estimation. Linux
-//! has the same in `struct rate_sample`, for controllers with `cong_control`. Here a packet takes the place of its bytes.
+//! has the same in `struct rate_sample`, for controllers with `cong_control`. Here a packet stands for its bytes.
 
 use crate::quantity::Time;
 
-/// Something happened to the packets of a flow, and where the flow stands.
+/// An event of the packets of a flow, and the state of the flow.
 ///
 /// Every transmission is delivered, lost or in flight: `sent = delivered + lost + in_flight`, at each event. The counts begin
 /// with the connection. They may fall: a loss turns out to be none, or a tail loss probe replaces the packet that it repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Delivery {
-    /// What happened.
+    /// The event.
     pub event: DeliveryEvent,
-    /// When, since the start of the run.
+    /// Its time, since the start of the run.
     pub now: Time,
     /// Packets sent, those sent again included.
     pub sent: u64,
@@ -24,7 +24,7 @@ pub struct Delivery {
     pub lost: u64,
     /// Packets in flight.
     pub in_flight: u64,
-    /// The flow was short of data, or its receiver of room, and packets of that time are still in flight.
+    /// The flow was short of data, or its receiver of buffer, and packets of that time are still in flight.
     pub app_limited: bool,
     /// The window, and nothing else, held a packet back since the last acknowledgement.
     pub window_limited: bool,
@@ -32,11 +32,11 @@ pub struct Delivery {
     pub uniform: f64,
 }
 
-/// What happened.
+/// The event.
 ///
-/// An acknowledgement may be several events, in this order: what it undoes; each packet that is lost; a recovery that begins;
-/// one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same acknowledgement,
-/// [`Event::Cut`](super::Event::Cut) comes before the recovery that it begins, and the others come last.
+/// An acknowledgement may be several events, in this order: the recovery that it undoes; each packet that is lost; a recovery
+/// that begins; one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same
+/// acknowledgement, [`Event::Cut`](super::Event::Cut) comes before the recovery that it begins, and the others come last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryEvent {
     /// An acknowledgement arrived, in recovery too.
@@ -47,7 +47,7 @@ pub enum DeliveryEvent {
     RecoveryEntered,
     /// Loss recovery is over; the one after a timeout too.
     RecoveryLeft,
-    /// The last recovery was for nothing: what was taken for lost had come late.
+    /// The last recovery was spurious: the packets taken for lost had come late.
     RecoveryUndone,
     /// The retransmission timer expired. The packets that count as lost come before.
     Timeout,
@@ -72,7 +72,7 @@ pub struct AckSample {
     pub in_flight_before: u64,
     /// The round trip that it measured.
     pub rtt: Option<Time>,
-    /// The delivery rate, where it says something: the interval is at least the smallest round trip.
+    /// The delivery rate, if it is valid: the interval is at least the smallest round trip.
     pub rate: Option<RateSample>,
 }
 
@@ -97,10 +97,10 @@ impl RateSample {
     }
 }
 
-/// Where the flow stood when it sent a packet.
+/// The state of the flow when it sent a packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transmission {
-    /// When it was sent.
+    /// The time of sending.
     pub sent: Time,
     /// Packets delivered by then.
     pub delivered: u64,
@@ -112,12 +112,12 @@ pub struct Transmission {
     pub app_limited: bool,
 }
 
-/// What a law says besides its output, if it asks for deliveries.
+/// The output of a law besides its window and gap, if it requires deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// So many packets may leave together, and the next so many gaps later: the send quantum [packets].
     pub quantum: u32,
-    /// When [`DeliveryEvent::Timer`] shall come. A time that is over comes at once; none never.
+    /// The time of the next [`DeliveryEvent::Timer`]. A time that is over comes at once; none never.
     pub timer: Option<Time>,
 }
 

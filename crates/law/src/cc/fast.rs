@@ -7,19 +7,19 @@
 //! the floor (two packets).
 //!
 //! On an empty path this adds gamma alpha packets a round trip. The option `start_growth` multiplies there.
-//! Source: Jin, Wei, Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (INFOCOM 2004), whose
-//! window control has `alpha(w, qdelay)` in the place of alpha: `a w` where the queueing delay is zero, alpha elsewhere. A
-//! round then brings `1 + gamma a`, which is what `start_growth` gives.
+//! Source: Jin, Wei, Low, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (INFOCOM 2004), whose window
+//! control has `alpha(w, qdelay)` instead of alpha: `a w` where the queueing delay is zero, alpha elsewhere. A round then
+//! brings `1 + gamma a`, the value of `start_growth`.
 //! Differs, in four things that the paper leaves open:
 //! - No measured delay is zero. `a w` fades to nothing as the delay rises to `start_qdelay`, so that the law has no step;
 //!   at its equilibrium, where n alpha packets are queued, the delay has to be above that.
 //! - It is the larger of `a w` and alpha: small windows grow as without it.
-//! - What a round trip grew is answered a round trip later, so that a window is overrun by up to `start_growth^2 - 1` of
-//!   itself. By the delay alone it would do so for ever: a buffer that holds less loses, half a window later the queue is
-//!   empty, and the window runs into the same loss; behind one that holds more, the queue drains below the threshold and
-//!   all begins anew. So the law remembers what fitted the path when it was last full, by a loss or by a delay above the
-//!   threshold. Below that the window multiplies, up to exactly that; above, the distance from there multiplies, and not the
-//!   window. Before the path was full the distance is the window.
+//! - The growth of a round trip takes effect a round trip later, so that a window is overrun by up to `start_growth^2 - 1`
+//!   of itself. By the delay alone it would do so for ever: a buffer that holds less loses, half a window later the queue is
+//!   empty, and the window runs into the same loss; behind one that holds more, the queue drains below the threshold and all
+//!   begins anew. So the law remembers the window that fitted the path when it was last full, by a loss or by a delay above
+//!   the threshold. Below that the window multiplies, up to exactly that; above, the distance from there multiplies, and not
+//!   the window. Before the path was full the distance is the window.
 //! - So it does multiply after a loss, whatever the cause: a lost window is regained in a few round trips, where alpha
 //!   alone takes hundreds on a long path. On a buffer of less than n alpha packets, where every law of this kind loses for
 //!   ever, it regains more quickly what others lose more slowly: share such a line without it.
@@ -103,7 +103,7 @@ pub struct Fast<N> {
     pub gamma: N,
     /// 1 - gamma, rounded once
     pub keep: N,
-    /// The start that multiplies, where it is asked for.
+    /// The start that multiplies, if it is selected.
     pub start: Option<Start<N>>,
     initial_window: N,
     rtt_most: f64,
@@ -114,9 +114,9 @@ pub struct Fast<N> {
 /// The start's compiled parameters.
 #[derive(Debug)]
 pub struct Start<N> {
-    /// gamma alpha, rounded once: what a round adds without it [packets]
+    /// gamma alpha, rounded once: the growth of a round without it [packets]
     pub step: N,
-    /// What a round adds to a window on an empty path, over the window: `start_growth - 1`
+    /// The growth of a window in a round on an empty path, over the window: `start_growth - 1`
     pub surge: N,
     /// Queueing delay from which on it does nothing [s]
     pub qdelay_s: N,
@@ -125,19 +125,19 @@ pub struct Start<N> {
 }
 
 numbers! {
-    /// What FAST remembers.
+    /// The state of FAST.
     pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
     }
     frozen {
-        /// The window of the round before, which this round's acknowledgements tell of; zero after a congestion event, since
-        /// what was sent about that had several [packets].
+        /// The window of the round before, which this round's acknowledgements measure; zero after a congestion event, since
+        /// packets sent about that time had several [packets].
         before: N,
-        /// How much of that fitted the path without a queue; zero until it is measured [packets].
+        /// The part of that which fitted the path without a queue; zero until it is measured [packets].
         fits: N,
-        /// What fitted when the path was last full: packets were lost, or the delay was above the threshold; zero before
-        /// that [packets].
+        /// The part that fitted when the path was last full: packets were lost, or the delay was above the threshold;
+        /// zero before that [packets].
         known: N,
     }
 }
@@ -156,7 +156,7 @@ impl<N: Number> State<N> {
 }
 
 impl<N: Number> Start<N> {
-    /// What a round brings beyond the law's own step [packets]. `empty` is the part of the round trip that is no queue.
+    /// The growth in a round beyond the law's own step [packets]. `empty` is the part of the round trip that is no queue.
     fn beyond(&self, s: &mut State<N>, observation: &Observation<N>, empty: N) -> N {
         let room = (self.one - (observation.rtt_s - observation.base_rtt_s) / self.qdelay_s).max(self.zero);
         if s.before > self.zero {
@@ -288,7 +288,7 @@ mod tests {
         assert!((s.window - 15_100.0).abs() < 0.1, "{}", s.window);
     }
 
-    /// Where the window settles at a round trip of which `seen_s` counts as queueing delay [packets].
+    /// The equilibrium window at a round trip of which `seen_s` counts as queueing delay [packets].
     fn rest(law: &Fast<f64>, base_rtt_s: f64, seen_s: f64) -> f64 {
         let mut s = law.initial_state();
         for _ in 0..10_000 {
@@ -301,8 +301,8 @@ mod tests {
         s.window
     }
 
-    /// A round trip that is longer by D than the least one ever seen is D of queue to it: `x = alpha / (q + D)`. A least
-    /// one that had a queue `o` in it, as a late comer's has, leaves `x = alpha / (q - o)`.
+    /// A round trip that is longer by D than its least sample is D of queue to it: `x = alpha / (q + D)`. A least one
+    /// that had a queue `o` in it, as a late comer's has, leaves `x = alpha / (q - o)`.
     #[test]
     fn a_longer_path_is_a_queue_and_a_late_base_hides_one() {
         let law = law(100.0);
@@ -313,7 +313,7 @@ mod tests {
         assert!((late / (100.0 / (queue - hidden)) - 1.0).abs() < 1e-9, "{late}");
     }
 
-    /// Without packets to keep queued nothing is asked for; the floor keeps two, so that round trips go on being seen.
+    /// Without packets to keep queued the window falls to the floor of two, so that round trips are still measured.
     #[test]
     fn the_window_has_a_floor() {
         let law = law(0.0);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     /// A congestion event: the window is halved, and grows back to what fitted in the last round that was acknowledged
-    /// before it. That is told two rounds after it was sent, when the window has grown twice.
+    /// before it. The law measures that two rounds after it was sent, when the window has grown twice.
     #[test]
     fn after_a_loss_it_multiplies_up_to_what_fitted() {
         let law = starting(8.0, 1.5);
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!((s.window, s.before, s.known), (2.0, 0.0, s.fits));
     }
 
-    /// Packets over one line, a round trip at a time: a round's acknowledgements tell of the round before, whose loss is
+    /// Packets over one line, a round trip at a time: a round's acknowledgements measure the round before, whose loss is
     /// known in this one. Rounds until 90 % of 15000 packets and until the window stays within a packet of `x q = alpha`,
     /// and how often packets were lost.
     fn flight(law: &Fast<f64>, buffer: f64, remembers: bool) -> (u32, u32, u32) {
@@ -430,7 +430,7 @@ mod tests {
         }
     }
 
-    /// Why it remembers: by the queueing delay alone it loses every few round trips behind a short buffer, and never settles.
+    /// The reason for its memory: by the queueing delay alone it loses every few round trips behind a short buffer, and never settles.
     #[test]
     fn without_its_memory_the_start_would_never_rest_behind_a_short_buffer() {
         let (_, rest, losses) = flight(&starting(50.0, 1.25), 100.0, false);

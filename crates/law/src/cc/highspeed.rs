@@ -101,7 +101,7 @@ struct HighSpeed<N> {
 }
 
 numbers! {
-    /// What HighSpeed TCP remembers.
+    /// The state of HighSpeed TCP.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -1,9 +1,9 @@
-//! HyStart++: the end of the first slow start, told by a rising round-trip time instead of by losses.
+//! HyStart++: the end of the first slow start, by a rising round-trip time instead of by losses.
 //!
 //! Source: RFC 9406, section 4.2, with the constants of section 4.3.
 //! Differs: L is 8 packets for a sender that paces as well, since a law does not know; a larger `per_ack` lifts it.
 //!
-//! Not a law: [`cubic`](super::cubic) asks it while its first slow start lasts.
+//! Not a law: [`cubic`](super::cubic) uses it while its first slow start lasts.
 
 mod classic;
 
@@ -21,7 +21,7 @@ const SAMPLES: u32 = 8;
 const CONSERVATIVE_DIVISOR: f64 = 4.0;
 /// CSS_ROUNDS: rounds that Conservative Slow Start lasts.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// L: what one acknowledgement grows the window for at the most [packets].
+/// L: the largest growth of the window for one acknowledgement [packets].
 pub(super) const PER_ACK: u32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,12 +53,12 @@ impl HyStart {
     /// For a sender that does without.
     pub(super) const OVER: Self = Self { phase: Phase::Over, ..Self::START };
 
-    /// Whether it still watches.
+    /// True while it still watches.
     pub(super) fn watches(&self) -> bool {
         self.phase != Phase::Over
     }
 
-    /// What slow start's growth is divided by now.
+    /// The present divisor of slow start's growth.
     pub(super) fn divisor(&self) -> f64 {
         if let Phase::Conservative { .. } = self.phase { CONSERVATIVE_DIVISOR } else { 1.0 }
     }
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Fewer than eight samples say nothing.
+    /// Fewer than eight samples are no round.
     #[test]
     fn eight_samples_make_a_round() {
         for (samples, divisor) in [(7, 1.0), (8, 4.0)] {

@@ -1,4 +1,4 @@
-//! TCP Illinois: losses say when the window shrinks, delay says by how much, and how fast it grows back.
+//! TCP Illinois: losses decide when the window shrinks; delay decides by how much, and how fast it grows back.
 //!
 //! Source: Liu, Basar and Srikant, "TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks"
 //! (Performance Evaluation 65, 2008), section 3, and Linux, `net/ipv4/tcp_illinois.c`, for every constant. Symbols: `mean` is
@@ -115,7 +115,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// What a window below `win_thresh` grows by a round trip [packets], and loses by a congestion event (Linux: ALPHA_BASE, BETA_BASE).
+/// The growth of a window below `win_thresh` in a round trip [packets], and its decrease in a congestion event (Linux: ALPHA_BASE,
+/// BETA_BASE).
 const BASE: (f64, f64) = (1.0, 0.5);
 
 #[derive(Debug)]
@@ -136,7 +137,7 @@ struct Illinois {
 }
 
 numbers! {
-    /// What Illinois remembers.
+    /// The state of Illinois.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

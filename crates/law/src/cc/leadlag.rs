@@ -1,18 +1,18 @@
 //! The protocol of Paganini, Wang, Low and Doyle: exponential in the price, fast at high frequency and slow towards the
-//! demand of its utility, hence a lead-lag compensator. The price is told by marks (ECN), or is the queueing delay.
+//! demand of its utility, hence a lead-lag compensator. The price comes by marks (ECN), or is the queueing delay.
 //!
 //! Source: "A New TCP/AQM for Stable Operation in Fast Networks". With marks: equations (20) and (21), caps of Fig. 3.
 //! With queueing delay: (27) and (28). `form = "linearised"`: (22) in its discrete form, the one with theta. With `eta` 0:
 //! the static law (6). Utility `K log x`, or for another `fairness` a the alpha-fair family of Mo and Walrand ("Fair
-//! End-to-End Window-Based Congestion Control", 2000): `U'(x) = (K / r) (r / x)^a`, which asks the price K/r for the rate r.
+//! End-to-End Window-Based Congestion Control", 2000): `U'(x) = (K / r) (r / x)^a`, whose price at the rate r is K/r.
 //! The `w` of (20) and (21) is `expWnd` of Fig. 3; `CWnd`, which the caps hold back, is in Fig. 3 alone and drives nothing.
-//! Differs: the denominator of `K / expWnd` is floored at one packet; `expWnd` is kept within `1e-6 ..= 1e7` packets, since an estimate at its cap would otherwise underflow the
-//! exponential for good; theta is kept within `1/2 ..= 2`, since a first mark under a short round trip would make it
-//! negative; after loss the window is halved by `xi -= ln 2` (the paper has no losses). Marks are read by the register of
-//! the last N ([`MarkEstimate`]), the round trip is the smallest seen, as the paper prefers for that protocol; the queueing
-//! delay is the latest round trip less the smallest.
+//! Differs: the denominator of `K / expWnd` is floored at one packet; `expWnd` is kept within `1e-6 ..= 1e7` packets, since an estimate at
+//! its cap would otherwise underflow the exponential for good; theta is kept within `1/2 ..= 2`, since a first mark under a short round
+//! trip would make it negative; after loss the window is halved by `xi -= ln 2` (the paper has no losses). Marks are read by the register
+//! of the last N ([`MarkEstimate`]), the round trip is the smallest sample, as the paper prefers for that protocol; the queueing delay is
+//! the latest round trip less the smallest.
 //! Corrected: the printed (28) has the exponent `alpha/M` for the window, which gives the *rate* of (25) `alpha/M + 1`;
-//! `exponent = "of the rate"` has the `alpha/M - 1` that (25) implies. Where they rest is the same.
+//! `exponent = "of the rate"` has the `alpha/M - 1` that (25) implies. Their equilibrium is the same.
 //! Kernel implementation: `bpf/law/leadlag.h` (both signals, both forms, utility K log x), held equal bit for bit by `vectors/leadlag.txt`.
 
 use alloc::boxed::Box;
@@ -113,7 +113,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// In the kernel's arithmetic: only what the kernel implementation computes.
+/// In the kernel's arithmetic: only the part with a kernel implementation.
 fn in_kernel_arithmetic(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Controller>>, String> {
     let beyond = values.optional("max_rate").map(|_| "max_rate");
     let beyond = beyond.or((values.number("fairness") != 1.0).then_some("fairness"));
@@ -142,7 +142,7 @@ pub struct LeadLag<N> {
     pub least: N,
     /// largest expWnd [packets]
     pub most: N,
-    /// ln 2: what a congestion event takes from xi
+    /// ln 2: the decrease of xi in a congestion event
     pub ln2: N,
     /// x_m [packets/s], where it is given
     max_rate: Option<N>,
@@ -163,7 +163,7 @@ enum Signal {
 }
 
 numbers! {
-    /// What the protocol remembers.
+    /// The state of the protocol.
     pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -175,7 +175,7 @@ numbers! {
 }
 
 impl<N: Number> LeadLag<N> {
-    /// What the period brings: the price in units of the round trip, and the part of ln expWnd that follows it at once.
+    /// The input of the period: the price in units of the round trip, and the part of ln expWnd that follows it at once.
     #[inline]
     fn load(&self, observation: &Observation<N>) -> (N, N) {
         match self.signal {
@@ -326,7 +326,7 @@ mod tests {
         with(&[])
     }
 
-    /// Where the window settles at a constant price and queueing delay [packets].
+    /// The equilibrium window at a constant price and queueing delay [packets].
     fn rest(law: &LeadLag<f64>, base_rtt_s: f64, price_s: f64, queueing_s: f64) -> f64 {
         let mut s = law.initial_state();
         let observation = Observation { rtt_s: base_rtt_s + queueing_s, base_rtt_s, price_s, ..Observation::zero() };
@@ -492,7 +492,7 @@ mod tests {
         assert!(s.target > 100.0 && s.target <= law.most, "{}", s.target);
     }
 
-    /// A round trip that grows after the smallest was seen: with marks the window stays and the rate falls by d / (d + D);
+    /// A round trip that grows after its smallest sample: with marks the window stays and the rate falls by d / (d + D);
     /// with delay the growth D is taken for a queue, and the rate falls to K / (D + q).
     #[test]
     fn a_longer_path_is_a_smaller_rate() {

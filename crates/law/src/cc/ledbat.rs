@@ -1,10 +1,10 @@
-//! LEDBAT: fills what others leave of the line, and keeps the queueing delay at a target.
+//! LEDBAT: fills the capacity that others leave, and keeps the queueing delay at a target.
 //!
 //! Source: RFC 6817, sections 2.4 and 2.5: `off_target = (TARGET - queuing_delay) / TARGET`, each acknowledgement
-//! `cwnd += GAIN off_target acked / cwnd`, at most ALLOWED_INCREASE above what was in flight.
+//! `cwnd += GAIN off_target acked / cwnd`, at most ALLOWED_INCREASE above the flight.
 //! Differs: packets for bytes; the delay is that of the round trip, where the RFC has one way; the initial window is the
 //! host's, and there is no slow start; the congestion timeout is the host's retransmission timeout. `target` and `gain` may
-//! exceed what the RFC allows, for the tests of RFC 7928, section 5.4.
+//! exceed the RFC's bounds, for the tests of RFC 7928, section 5.4.
 
 use alloc::string::String;
 
@@ -68,7 +68,7 @@ struct Ledbat {
 }
 
 numbers! {
-    /// What LEDBAT remembers.
+    /// The state of LEDBAT.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -4,7 +4,7 @@
 //! that ends at three quarters of the target, a multiplicative decrease above the target, and slowdowns.
 //! Differs: packets for bytes; growth is spread over the acknowledgements of a round trip, and a decrease comes once a round
 //! trip; a window that is not used does not grow; the ramp after a slowdown ends at the old window or at a loss; the pause
-//! until the next slowdown begins with the end of the ramp; a timeout does what it does in RFC 5681.
+//! until the next slowdown begins with the end of the ramp; a timeout is that of RFC 5681.
 
 mod mean;
 
@@ -103,7 +103,7 @@ enum Phase {
 }
 
 numbers! {
-    /// What LEDBAT++ remembers.
+    /// The state of LEDBAT++.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -146,7 +146,7 @@ impl LedbatPp {
         }
     }
 
-    /// What the time makes of it.
+    /// Applies the passing of time.
     fn clock(s: &mut State<f64>, now_s: f64, rtt_s: f64) {
         match s.phase {
             Phase::Avoid { until_s } if now_s >= until_s => {

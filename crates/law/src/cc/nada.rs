@@ -1,13 +1,13 @@
 //! NADA: a rate for real-time media that follows from one signal, in which delay, losses and marks are added up.
 //!
-//! Source: RFC 8698 (Zhu, Pan, Ramalho, Mena), equations (1) to (7) and its list of parameters. Symbols: `rate` is r_ref,
-//! `signal` x_curr, `loss` and `mark` are p_loss and p_mark. An application that follows it sends at r_ref; what is greedy here is
+//! Source: RFC 8698 (Zhu, Pan, Ramalho, Mena), equations (1) to (7) and its list of parameters. Symbols: `rate` is r_ref, `signal`
+//! x_curr, `loss` and `mark` are p_loss and p_mark. An application that follows it sends at r_ref; the greedy application here is
 //! a video encoder that takes each rate at once, so that the shaping buffer of section 4.3 stays empty.
-//! Differs: there is no report: the sender hears of each packet and computes both ends' parts, once in `delta` and with an
-//! acknowledgement, as the authors' simulator does. The delay is that of the round trip, for hosts tell no one-way delay: a queue
-//! on the way back counts too. Lost packets are sent again in the place of new ones. After a retransmission timeout, of which
-//! the RFC says nothing, the rate is the lowest. Where warping ends it ends at once. The average loss interval is that of RFC 5348,
-//! section 5.4; losses within a round trip are one event.
+//! Differs: there is no report: the sender is called for each packet and computes both ends' parts, once in `delta` and with an
+//! acknowledgement, as the authors' simulator does. The delay is that of the round trip, for hosts do not measure the one-way
+//! delay: a queue on the way back counts too. Lost packets are sent again instead of new ones. After a retransmission timeout,
+//! which the RFC leaves out, the rate is the lowest. The end of warping is immediate. The average loss interval is that of RFC
+//! 5348, section 5.4; losses within a round trip are one event.
 
 use alloc::format;
 use alloc::string::String;
@@ -239,7 +239,7 @@ struct Nada {
     packet_bits: f64,
 }
 
-/// What was counted between two updates.
+/// The counts between two updates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Counts {
     since_s: f64,
@@ -264,7 +264,7 @@ impl Counts {
     }
 }
 
-/// What was counted in the last time, an update each, the oldest first.
+/// The counts of the last time, an update each, the oldest first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Log {
     kept: [Counts; UPDATES],
@@ -296,7 +296,7 @@ struct Intervals {
     len: usize,
     /// Packets since the last event.
     open: f64,
-    /// When that was; none before the first.
+    /// The time of that; none before the first.
     last_s: Option<f64>,
 }
 
@@ -320,14 +320,14 @@ impl Intervals {
         weighed.sum::<f64>() / Number::max(WEIGHTS[..self.len].iter().sum::<f64>(), 1.0)
     }
 
-    /// Whether the last loss is no longer ago than so many average intervals.
+    /// True if the last loss is no longer ago than so many average intervals.
     fn recent(&self, multiloss: f64) -> bool {
         self.len > 0 && self.open < multiloss * self.average()
     }
 }
 
 numbers! {
-    /// What NADA remembers.
+    /// The state of NADA.
     struct State {
         /// r_ref of RFC 8698: the rate at which the application sends, on the wire.
         rate: "bit/s" as "Reference rate, r_ref",
@@ -343,7 +343,7 @@ numbers! {
         received: "bit/s" as "Receiving rate, r_recv",
     }
     frozen {
-        /// The last samples of the queueing delay with their times, the next place among them, and how many there are.
+        /// The last samples of the queueing delay with their times, the index of the next one, and how many there are.
         samples: [(f64, f64); TAPS],
         next: usize,
         len: usize,
@@ -351,7 +351,7 @@ numbers! {
         counts: Counts,
         log: Log,
         intervals: Intervals,
-        /// Something was heard.
+        /// True after the first packet.
         began: bool,
     }
 }

@@ -1,9 +1,9 @@
 //! NewReno: slow start, additive increase, multiplicative decrease.
 //!
-//! Source: RFC 5681, section 3.1, equations (2) to (4); RFC 6582 for what counts as one congestion event (the host's
-//! data control tells); RFC 3168, section 6.1.2, for echoes.
+//! Source: RFC 5681, section 3.1, equations (2) to (4); RFC 6582 for the extent of one congestion event (the host's
+//! data control reports it); RFC 3168, section 6.1.2, for echoes.
 //! Differs: the window counts packets and keeps fractions; equation (4) halves the window, as ns-2 and Linux do, unless
-//! `flight_size` asks for what the RFC halves, and hosts let no window grow that is not used; the floor after a congestion event
+//! `flight_size` selects the RFC's FlightSize, and hosts let no window grow that is not used; the floor after a congestion event
 //! is two packets; `grow_on_echo` lets acknowledgements that carry an echo grow the window, which RFC 3168 and ns-2 do not.
 
 use alloc::string::String;
@@ -23,7 +23,7 @@ pub(super) const ECN: Parameter = Parameter::switch(
     "RFC 3168",
 );
 
-/// What a congestion event reduces, of the laws whose RFC says so.
+/// The base of a reduction at a congestion event, for the laws whose RFC defines it.
 pub(super) const FLIGHT_SIZE: Parameter = Parameter::switch(
     "flight_size",
     false,
@@ -31,7 +31,7 @@ pub(super) const FLIGHT_SIZE: Parameter = Parameter::switch(
     "RFC 5681, equation (4); RFC 9438, section 4.6; ns-2 and Linux take the window",
 );
 
-/// How much one acknowledgement counts, for every law whose window grows with acknowledgements.
+/// The weight of one acknowledgement, for every law whose window grows with acknowledgements.
 pub(super) const PER_ACK: Parameter = Parameter::number(
     "per_ack",
     Unit::Packets,
@@ -41,7 +41,7 @@ pub(super) const PER_ACK: Parameter = Parameter::number(
     "RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
 );
 
-/// What a congestion event takes its share of: the window, or what is in flight where that is asked for, known and less.
+/// The base of a congestion event's share: the window, or the flight if that is selected, known and less.
 pub(super) fn reduced<N: Number>(flight_size: bool, window: N, seen: &Observation<N>) -> N {
     let less = flight_size && seen.in_flight > N::of(0.0) && seen.in_flight < window;
     if less { seen.in_flight } else { window }
@@ -86,7 +86,7 @@ struct NewReno<N> {
 }
 
 numbers! {
-    /// What NewReno remembers.
+    /// The state of NewReno.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -1,4 +1,4 @@
-//! TCP Prague: the window answers the share of marked packets, as in DCTCP, and flows on short paths grow as if theirs were longer.
+//! TCP Prague: the window follows the share of marked packets, as in DCTCP, and flows on short paths grow as if theirs were longer.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control-04 (2024), RFC 9331, section 4, and the Linux of the L4S team,
 //! `net/ipv4/tcp_prague.c`, for every constant. Each virtual round trip `alpha <- alpha + g (F - alpha)`, with `F` the share of
@@ -104,7 +104,7 @@ struct Prague {
 }
 
 numbers! {
-    /// What Prague remembers.
+    /// The state of Prague.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -127,14 +127,14 @@ numbers! {
         reduced: bool,
         /// Round trips since slow start.
         rounds: f64,
-        /// When the round of `alpha` began, and the last reduction [s].
+        /// The start of `alpha`'s round, and the time of the last reduction [s].
         since_s: f64,
         reduced_s: f64,
         signs: Signs,
     }
 }
 
-/// What the round trip says of the queue: slow averages of it and of its deviation [s].
+/// The signs of the queue in the round trip: slow averages of it and of its deviation [s].
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Signs {
     mean: f64,
@@ -143,14 +143,14 @@ struct Signs {
 
 impl Signs {
     const START: Self = Self { mean: 0.0, deviation: 0.0 };
-    /// Weights of deviation and depth, V and D of Linux, and what they are compared with, V0 and D0 [s].
+    /// Weights of deviation and depth, V and D of Linux, and their references, V0 and D0 [s].
     const WEIGHT: f64 = 0.5;
     const DEVIATION_S: f64 = 750e-6;
     const DEPTH_S: f64 = 2e-3;
     /// The score that stays with L4S, and the largest one (L_STICKY, C_STICKY).
     const L4S: f64 = 8.0;
     const MOST: f64 = 17.0;
-    /// What a wholly classic queue has for alpha: 1/2 + 1/8.
+    /// The alpha of a wholly classic queue: 1/2 + 1/8.
     const ALPHA: f64 = 0.625;
 
     /// A sample, with weights that a larger window makes smaller (prague_update_rtt_scaling).
@@ -175,12 +175,12 @@ impl Signs {
 }
 
 impl Prague {
-    /// Whether the flow behaves as if its round trip were a longer one.
+    /// True if the flow behaves as if its round trip were a longer one.
     fn is_virtual(&self, s: &State<f64>) -> bool {
         s.window >= s.ssthresh && s.rounds >= self.transition
     }
 
-    /// What an acknowledged packet adds to the window, times the window.
+    /// The growth of the window for an acknowledged packet, times the window.
     fn growth(&self, s: &State<f64>) -> f64 {
         let rtt_s = s.smoothed_rtt;
         if s.rounds >= self.transition && rtt_s > 0.0 && rtt_s <= LONGEST_S && rtt_s < self.virtual_rtt {

@@ -76,7 +76,7 @@ struct Scalable<N> {
 }
 
 numbers! {
-    /// What Scalable TCP remembers.
+    /// The state of Scalable TCP.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

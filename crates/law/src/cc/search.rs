@@ -1,9 +1,9 @@
 //! SEARCH: slow start ends when less is delivered than was sent a round trip earlier.
 //!
 //! Source: draft-chung-ccwg-search-09, section 3, with its constants: a window of 3.5 first round trips in ten bins, fifteen bins
-//! more to look back, and a threshold of 0.26. Symbols: S is what was sent in the window that ended a round trip ago, G what was
+//! more to look back, and a threshold of 0.26. Symbols: S is the data sent in the window that ended a round trip ago, G the data
 //! delivered in the window that ends now.
-//! Differs: packets for bytes; what was sent is what was acknowledged and the window, since slow start fills its window; between
+//! Differs: packets for bytes; the data sent are the data acknowledged and the window, since slow start fills its window; between
 //! bins S is interpolated backwards, where draft 09 goes forwards by mistake; more than ten bins without an acknowledgement begin
 //! anew, which the draft leaves open; the drain takes two packets off the window for three acknowledged.
 //!
@@ -30,22 +30,22 @@ pub(super) const SEARCH: Parameter = Parameter::choice(
 const WINDOW: f64 = 3.5;
 /// W: bins of the window.
 const BINS: usize = 10;
-/// EXTRA_BINS: how far one may look back for what was sent.
+/// EXTRA_BINS: the bins that one may look back for the data sent.
 const EXTRA: usize = 15;
 /// THRESH: share of S that may be missing from G.
 const THRESHOLD: f64 = 0.26;
 /// Packets off the window for each that is acknowledged in the drain.
 const DRAINED: f64 = 2.0 / 3.0;
 
-/// A law with a slow start that somebody else may end.
+/// A law with a slow start that other code may end.
 pub(super) trait SlowStart: Law<f64, Role = Controller> {
-    /// Whether the flow is in slow start.
+    /// True in slow start.
     fn is_slow_start(state: &Self::State) -> bool;
     /// Slow start ends, with this window.
     fn end_slow_start(state: &mut Self::State, window: f64);
 }
 
-/// Builds the law, with SEARCH where that is asked for.
+/// Builds the law, with SEARCH if that is selected.
 pub(super) fn real<L: SlowStart>(
     values: &Values,
     context: &Context,
@@ -56,7 +56,7 @@ pub(super) fn real<L: SlowStart>(
     build::<f64, Searching<L>>(values, context)
 }
 
-/// What one slow start has seen.
+/// The measurements of one slow start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Search {
     /// First round trip [s], and the end of the bin under way; zero before it is known.
@@ -142,7 +142,7 @@ impl Search {
         (sent > 0.0).then(|| (sent - self.acked_in(self.bin, BINS)) / sent)
     }
 
-    /// What the empty path holds: packets acknowledged in the last bins that last a first round trip.
+    /// The capacity of the empty path: packets acknowledged in the last bins that last a first round trip.
     fn empty_path(&self) -> f64 {
         self.acked_in(self.bin, libm::ceil(BINS as f64 / WINDOW) as usize)
     }
@@ -165,7 +165,7 @@ pub(super) struct Searching<L> {
     drains: bool,
 }
 
-/// What the law remembers, and what its slow start has seen.
+/// The state of the law, and the measurements of its slow start.
 #[derive(Debug, Clone)]
 pub(super) struct State<S> {
     inner: S,
@@ -182,7 +182,7 @@ impl<S: Fields<f64>> Fields<f64> for State<S> {
 }
 
 impl<L: SlowStart> Searching<L> {
-    /// An acknowledgement that the law has heard of.
+    /// Takes in an acknowledgement.
     fn look(&self, s: &mut State<L::State>, packets: u32, seen: &Observation<f64>) {
         let window = self.law.output(&s.inner, seen).window;
         match s.phase {
@@ -277,8 +277,8 @@ mod tests {
         (said, search)
     }
 
-    /// While nothing is in the way, what was sent is delivered a round trip later: nothing is missing, but for what bins, which see
-    /// one burst of acknowledgements a round trip, leave open; a fifth is less than the threshold.
+    /// On a free path the data sent are delivered a round trip later: nothing is missing, except for the error of bins that hold
+    /// one burst of acknowledgements a round trip; a fifth is less than the threshold.
     #[test]
     fn without_congestion_nothing_is_missing() {
         let (said, _) = slow_start(0.1, 1e7, 1.05);

@@ -1,4 +1,4 @@
-//! TCP Vegas: keep between alpha and beta packets of this flow queued, told by the round-trip time.
+//! TCP Vegas: keep between alpha and beta packets of this flow queued, by the round-trip time.
 //!
 //! Source: Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet" (JSAC 13(8), 1995),
 //! sections III-B and III-C: once a round trip, `Diff = Expected - Actual` with `Expected = w / BaseRTT` and
@@ -75,7 +75,7 @@ struct Vegas<N> {
 }
 
 numbers! {
-    /// What Vegas remembers.
+    /// The state of Vegas.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

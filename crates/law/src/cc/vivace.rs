@@ -4,9 +4,9 @@
 //! section 4 (utility, gradient, confidence amplifier, change boundary), and the authors' PCC-Uspace for the length of an interval.
 //! Symbols: x is the rate in Mbit/s (10^6 bits), `L` the loss rate, u = x^t - b x max(0, dRTT/dt) - c x L.
 //! Differs: a slope of the round trip that is not small counts at once, where the paper looks twice; a negative one counts as none;
-//! between the end of a pair and its result the flow sends at its rate; a pair in which the flow was short of data says nothing; the
-//! window is two products of rate and round trip, so that somebody stops a flow that hears nothing; a timeout, of which the paper says
-//! nothing, halves the rate.
+//! between the end of a pair and its result the flow sends at its rate; a pair in which the flow was short of data is left out; the
+//! window is two products of rate and round trip, so that a flow without acknowledgements stops; a timeout, which the paper leaves
+//! out, halves the rate.
 
 mod interval;
 
@@ -117,7 +117,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// Round trips after the end of a pair, by which a packet that nobody has heard of is given up.
+/// Round trips after the end of a pair, by which a packet without acknowledgement or loss is given up.
 const PATIENCE: f64 = 4.0;
 /// The window, in products of rate and round trip.
 const WINDOW: f64 = 2.0;
@@ -152,7 +152,7 @@ enum Phase {
 }
 
 numbers! {
-    /// What Vivace remembers.
+    /// The state of Vivace.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -183,7 +183,7 @@ numbers! {
 }
 
 impl Vivace {
-    /// What an interval was worth.
+    /// The utility of an interval.
     fn utility(&self, interval: &Interval) -> f64 {
         let x = interval.rate * self.mbit;
         let slope = interval.slope();
@@ -248,7 +248,7 @@ impl Vivace {
         s.pace = rate;
     }
 
-    /// Whether the phase has all the results that it waits for, or waits in vain.
+    /// True if the phase has all the results that it waits for, or waits in vain.
     fn is_over(s: &State<f64>, now: Time) -> bool {
         let wanted = if matches!(s.phase, Phase::Start(_)) { 1 } else { 2 };
         let over = |interval: &Option<Interval>| {
@@ -288,7 +288,7 @@ impl Vivace {
         }
     }
 
-    /// What the time makes of it.
+    /// Applies the passing of time.
     fn advance(&self, s: &mut State<f64>, d: &Delivery) {
         if s.rate == 0.0 {
             return;

@@ -1,11 +1,11 @@
-//! TCP Westwood+: after a loss the window is what the measured bandwidth fills an empty path with.
+//! TCP Westwood+: after a loss the window is the bandwidth-delay product of the measured bandwidth and an empty path.
 //!
 //! Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: Bandwidth Estimation for Enhanced Transport over
 //! Wireless Links" (MobiCom 2001); Grieco and Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and
 //! Vegas TCP Congestion Control" (CCR 34(2), 2004); Linux, `net/ipv4/tcp_westwood.c`, for every constant.
-//! Differs: packets for bytes, and a clock without ticks of a millisecond; what is delivered counts when it is, by whatever
-//! acknowledgement, where Linux counts duplicate ones and takes them off later; marks are not answered; a recovery that was
-//! for nothing is undone.
+//! Differs: packets for bytes, and a clock without ticks of a millisecond; a delivery counts at its time, by whatever
+//! acknowledgement, where Linux counts duplicate ones and takes them off later; marks change nothing; a spurious recovery
+//! is undone.
 
 mod mean;
 
@@ -81,7 +81,7 @@ struct Westwood {
 }
 
 numbers! {
-    /// What Westwood+ remembers.
+    /// The state of Westwood+.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -109,7 +109,7 @@ numbers! {
 }
 
 impl Westwood {
-    /// What fills the path without a queue; at least two packets.
+    /// The packets that fill the path without a queue; at least two packets.
     fn pipe(s: &State<f64>) -> f64 {
         Number::max(s.bandwidth * s.min_rtt, 2.0)
     }
@@ -138,7 +138,7 @@ impl Westwood {
         }
     }
 
-    /// What a loss does at once.
+    /// The immediate reduction at a loss.
     fn reduce(&self, s: &mut State<f64>) {
         s.before = [s.window, s.ssthresh];
         if self.at_start {
@@ -277,8 +277,8 @@ mod tests {
         told(law, s, now_ms, DeliveryEvent::Ack(sample));
     }
 
-    /// Two filters one after the other answer a step from 0 to B with 1 - (7/8)^k (1 + k/8) after k samples: 0.313, 0.646
-    /// and 0.930 after 8, 16 and 32. A seeded one has all of it at once.
+    /// Two filters one after the other respond to a step from 0 to B with 1 - (7/8)^k (1 + k/8) after k samples: 0.313,
+    /// 0.646 and 0.930 after 8, 16 and 32. A seeded one has all of it at once.
     #[test]
     fn the_filters_follow_a_step() {
         let law_of = |seeded: f64| law(&[("seeded", seeded)]);

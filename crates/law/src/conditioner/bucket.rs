@@ -11,10 +11,10 @@ use crate::parameter::{Parameter, Unit, Values};
 /// in profile, whatever the last bit of a level.
 const ROUNDING_BYTES: f64 = 1e-3;
 
-/// The bucket lasts for so long at the committed rate where the scenario does not say [s].
+/// The default bucket lasts for so long at the committed rate [s].
 const AUTOMATIC_S: f64 = 0.1;
 
-/// What the contract commits.
+/// The committed rate of the contract.
 pub(super) const COMMITTED_RATE: Parameter = Parameter::required(
     "committed_rate",
     Unit::BitPerSecond,
@@ -36,9 +36,9 @@ pub(super) const BUCKET: Parameter = Parameter::automatic(
 /// A bucket of tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct Bucket<N> {
-    /// What fills it [B/s].
+    /// Its fill rate [B/s].
     pub rate: N,
-    /// What it holds [B].
+    /// Its size [B].
     pub depth: N,
     rounding: N,
     zero: N,
@@ -59,29 +59,29 @@ impl<N: Number> Bucket<N> {
         Self::new(values.number(COMMITTED_RATE.name), committed_bytes(values))
     }
 
-    /// What it would hold after a time, were it without a brim.
+    /// Its level after a time, were it without a brim.
     pub(super) fn poured(&self, level: N, span_s: N) -> N {
         level + self.rate * span_s
     }
 
-    /// What it holds after a time.
+    /// Its level after a time.
     pub(super) fn filled(&self, level: N, span_s: N) -> N {
         self.poured(level, span_s).min(self.depth)
     }
 
-    /// Whether there are tokens for a packet.
+    /// True if there are tokens for a packet.
     pub(super) fn has(&self, level: N, bytes: u32) -> bool {
         level + self.rounding >= N::count(bytes)
     }
 
-    /// What it holds once a packet that it has tokens for has taken them.
+    /// Its level after a packet that it has tokens for.
     pub(super) fn without(&self, level: N, bytes: u32) -> N {
         (level - N::count(bytes)).max(self.zero)
     }
 }
 
 impl Bucket<f64> {
-    /// Whether the kernel's arithmetic holds it: every level is exact to its rounding then.
+    /// Checks that the kernel's arithmetic holds it: every level is exact to its rounding then.
     pub(super) fn fits(&self) -> Result<(), String> {
         if self.rate.max(self.depth) < 2_147_483_648.0 {
             return Ok(());

@@ -6,7 +6,7 @@
 //!
 //! A PI controller on the bucket's level gives the probability. Red packets take no tokens, so that a level that settles
 //! means an in-profile rate of exactly the committed rate; without tokens for it a packet is red, whatever the
-//! probability says.
+//! probability.
 //! Differs: equations (1) and (3) forget that red packets take no tokens, the algorithm does not; (8) has lost the
 //! bucket's own integrator, and with it the gain (10) is too weak to act (see `gain_rule`), so that by default the gain
 //! is that of the true loop,
@@ -18,9 +18,9 @@
 //! where the point floats; in fixed point it lets both be exact, and the probability has 62 binary digits there.
 //! Kernel implementation: `bpf/law/early-marking.h`, held equal bit for bit by `vectors/early-marking.txt`.
 //!
-//! Where R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts
-//! rule; the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of
-//! the level, also from above the reference: UDP within its contract is red with `k1 (B - b)` at most.
+//! If R C / N, the window of a flow, is sqrt(2) packets or less, (4) has no operating point, and below some 4 timeouts rule;
+//! the design is then a gain that is stable, not a prediction. Clamped at zero, the probability rises with any fall of the
+//! level, also from above the reference: UDP within its contract is red with `k1 (B - b)` at most.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -111,7 +111,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
     kernel: None,
 };
 
-/// How the gain follows from an aggregate.
+/// The rule that derives the gain from an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GainRule {
     /// The true loop crosses one at min(a/2, 0.25/R).
@@ -122,7 +122,7 @@ pub enum GainRule {
     PaperDimension,
 }
 
-/// What a design is for.
+/// The aggregate of a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aggregate {
     /// The committed rate, C [packets/s].
@@ -206,7 +206,7 @@ fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>,
 /// The law's compiled parameters.
 #[derive(Debug)]
 pub struct EarlyMarking<N> {
-    /// What the contract commits
+    /// The committed bucket of the contract
     pub bucket: Bucket<N>,
     contract: Requirements,
     /// The level to hold [B]
@@ -215,9 +215,9 @@ pub struct EarlyMarking<N> {
     pub k1: N,
     /// Gain on the distance one packet before, times the same [1/B]
     pub k2: N,
-    /// The binary digits that this is more than what the probability is kept times
+    /// The binary digits that this is more than the scale of the stored probability
     pub places: u32,
-    /// What the probability is kept times: 2 to the power of [`Number::SPARE`]
+    /// The scale of the stored probability: 2 to the power of [`Number::SPARE`]
     whole: N,
     /// One over that
     part: N,
@@ -226,7 +226,7 @@ pub struct EarlyMarking<N> {
 }
 
 numbers! {
-    /// What the early marker remembers.
+    /// The state of the early marker.
     pub struct State {
         /// Tokens left in the bucket after the last packet.
         tokens: "B" as "Tokens",
@@ -236,9 +236,9 @@ numbers! {
         level_before: "B" as "Bucket level before the last packet",
     }
     frozen {
-        /// When the last packet passed [s].
+        /// The time of the last packet [s].
         at_s: N,
-        /// Whether there were tokens for it.
+        /// True if there were tokens for it.
         conforms: bool,
     }
 }

@@ -1,6 +1,6 @@
 //! The single rate three colour marker, colour-blind.
 //!
-//! Source: RFC 2697, section 3. One rate fills the committed bucket, and what flows over fills the excess bucket: green
+//! Source: RFC 2697, section 3. One rate fills the committed bucket, and its overflow fills the excess bucket: green
 //! takes from the first, yellow from the second, red from none.
 //! Kernel implementation: `bpf/law/srtcm.h`, held equal bit for bit by `vectors/srtcm.txt`.
 
@@ -60,13 +60,13 @@ fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>,
 pub struct SingleRate<N> {
     /// The bucket of the committed rate
     pub committed: Bucket<N>,
-    /// What its overflow fills
+    /// The bucket that its overflow fills
     pub excess: Bucket<N>,
     contract: Requirements,
 }
 
 numbers! {
-    /// What the marker remembers.
+    /// The state of the marker.
     pub struct State {
         /// Tokens left in the committed bucket after the last packet.
         tokens: "B" as "Tokens, committed bucket",
@@ -74,9 +74,9 @@ numbers! {
         excess_tokens: "B" as "Tokens, excess bucket",
     }
     frozen {
-        /// When that was [s].
+        /// The time of that [s].
         at_s: N,
-        /// What the packet that arrived last is.
+        /// The colour of the packet that arrived last.
         colour: Colour,
     }
 }

@@ -39,21 +39,21 @@ fn held(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>,
 /// The law's compiled parameters.
 #[derive(Debug)]
 pub struct TokenBucket<N> {
-    /// What the contract commits
+    /// The committed bucket of the contract
     pub bucket: Bucket<N>,
     contract: Requirements,
 }
 
 numbers! {
-    /// What a token bucket remembers.
+    /// The state of a token bucket.
     pub struct State {
         /// Tokens left in the bucket after the last packet.
         tokens: "B" as "Tokens",
     }
     frozen {
-        /// When that was [s].
+        /// The time of that [s].
         at_s: N,
-        /// What the packet that arrived last is.
+        /// The colour of the packet that arrived last.
         colour: Colour,
     }
 }

@@ -1,7 +1,7 @@
 //! The two rate three colour marker, colour-blind.
 //!
-//! Source: RFC 2698, section 3. What the peak bucket has no tokens for is red; what only the committed bucket has none
-//! for is yellow, and takes from the peak bucket; green takes from both.
+//! Source: RFC 2698, section 3. A packet without tokens in the peak bucket is red; one without tokens in the committed
+//! bucket only is yellow, and takes from the peak bucket; green takes from both.
 //! Kernel implementation: `bpf/law/trtcm.h`, held equal bit for bit by `vectors/trtcm.txt`.
 
 use alloc::boxed::Box;
@@ -71,7 +71,7 @@ pub struct TwoRate<N> {
 }
 
 numbers! {
-    /// What the marker remembers.
+    /// The state of the marker.
     pub struct State {
         /// Tokens left in the committed bucket after the last packet.
         tokens: "B" as "Tokens, committed bucket",
@@ -79,9 +79,9 @@ numbers! {
         peak_tokens: "B" as "Tokens, peak bucket",
     }
     frozen {
-        /// When that was [s].
+        /// The time of that [s].
         at_s: N,
-        /// What the packet that arrived last is.
+        /// The colour of the packet that arrived last.
         colour: Colour,
     }
 }

@@ -1,5 +1,5 @@
-//! The bottleneck of a path as a sender can see it: its capacity from packet pairs, its buffer and its queue from
-//! round-trip times.
+//! The bottleneck of a path from a sender's measurements: its capacity from packet pairs, its buffer and its
+//! queue from round-trip times.
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
 //! section IV, equations (4) to (6); Kapoor, Chen, Lao, Gerla, Sanadidi, "CapProbe" (SIGCOMM 2004), section 3, for which
@@ -11,23 +11,23 @@ use alloc::collections::VecDeque;
 
 use crate::number::Number;
 
-/// What a law wants to know of the bottleneck.
+/// The required measurements of the bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BottleneckEstimate {
-    /// How many of the latest packet pairs the least delayed is looked for in, 1 at least.
+    /// The number of the latest packet pairs that the least delayed is taken from, 1 at least.
     pub pairs: u32,
     /// Which moment [`Observation::earlier`](crate::cc::Observation) refers to.
     pub lookback: Option<Lookback>,
-    /// What it tells of that moment besides the level.
+    /// The value that it reports for that moment besides the level.
     pub committed: Committed,
 }
 
-/// What counts of a flow's own packets, besides those in the buffer.
+/// The count of a flow's own packets, besides those in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Committed {
-    /// What was in flight, or allowed to be if that was more: the law takes its window for what will be in flight.
+    /// The packets in flight, or those allowed if that was more: the law takes its window for the coming flight.
     Allowed,
-    /// What was in flight once everything had been sent in answer: a law of what is in flight allows much that is not sent.
+    /// The packets in flight once everything had been sent in response: a law of the flight allows much that is not sent.
     Sent,
 }
 
@@ -53,7 +53,7 @@ pub struct PacketPairs<N> {
 
 impl<N: Number> PacketPairs<N> {
     /// No pair yet; the latest `most` will count. Acknowledgements closer than `least_dispersion_s` [s], the time of a
-    /// packet on the sender's own line, tell of a queue on the way back: no path is faster than its first line.
+    /// packet on the sender's own line, indicate a queue on the way back: no path is faster than its first line.
     pub fn new(most: u32, least_dispersion_s: N) -> Self {
         Self { kept: VecDeque::new(), most: most.max(1) as usize, least_dispersion_s }
     }
@@ -77,8 +77,8 @@ impl<N: Number> PacketPairs<N> {
     }
 }
 
-/// Size of the buffer [packets] on a line of `capacity` [packets/s], (5): what the longest round trip had more of than
-/// the shortest. True once a packet has found the last free place, too small until then.
+/// Size of the buffer [packets] on a line of `capacity` [packets/s], (5): the excess of the longest round trip over
+/// the shortest. True once a packet has found the last free slot, too small until then.
 pub fn buffer_size<N: Number>(capacity: N, most_rtt_s: N, least_rtt_s: N) -> N {
     capacity * (most_rtt_s - least_rtt_s)
 }
@@ -91,7 +91,7 @@ pub fn buffer_level<N: Number>(capacity: N, average_rtt_s: N, least_rtt_s: N) ->
 /// A number as it was about a round trip ago.
 #[derive(Debug, Clone, Default)]
 pub struct History<N> {
-    /// When [s], and what, the oldest first.
+    /// Times [s] and values, the oldest first.
     past: VecDeque<(N, N)>,
 }
 
@@ -106,8 +106,8 @@ impl<N: Number> History<N> {
         self.past.push_back((now_s, value));
     }
 
-    /// How long ago [s], and what it was, at the latest moment at least `span_s` ago; if nothing is known of that time,
-    /// at the oldest that is known, unless that is less than half of `span_s` ago. What came before is forgotten.
+    /// Age [s] and value of the latest entry at least `span_s` ago; if there is none, of the oldest known, unless its
+    /// age is less than half of `span_s`. Earlier values are forgotten.
     pub fn earlier(&mut self, now_s: N, span_s: N) -> Option<(N, N)> {
         while let Some((second, _)) = self.past.get(1)
             && *second <= now_s - span_s
@@ -119,8 +119,7 @@ impl<N: Number> History<N> {
         (age_s > N::of(0.0) && age_s >= span_s * N::of(0.5)).then_some((age_s, value))
     }
 
-    /// How long ago [s], and what it was, the last time it was told, unless that was just now. What came before is
-    /// forgotten.
+    /// Age [s] and value of the latest entry, unless that is just now. Earlier values are forgotten.
     pub fn latest(&mut self, now_s: N) -> Option<(N, N)> {
         let (then_s, value) = *self.past.back()?;
         self.past.drain(..self.past.len() - 1);
@@ -206,7 +205,7 @@ mod tests {
         assert_eq!(buffer_size(1000.0, 0.1, 0.1), 0.0);
     }
 
-    /// Told every 10 ms, looked back to by 35 ms: from 18 ms on there is something, from 40 ms on it is 40 ms old.
+    /// An entry every 10 ms, looked back to by 35 ms: from 18 ms on there is something, from 40 ms on it is 40 ms old.
     #[test]
     fn history_goes_back_one_span_or_half_of_it() {
         let mut history = History::new();

@@ -1,9 +1,9 @@
-//! Measured spans of time as numbers: the one place where a host's clock becomes an observation.
+//! Measured spans of time as numbers: the one conversion from a host's clock to an observation.
 
 use crate::number::{Dual, Fix, Number};
 use crate::quantity::Time;
 
-/// An arithmetic that can take a reading of a clock.
+/// An arithmetic that can take the time of a clock.
 pub trait Clocked: Number {
     /// A measured span [s].
     fn span(measured: Time) -> Self;
@@ -28,7 +28,7 @@ impl Clocked for Dual {
     }
 }
 
-/// A kernel's clock counts microseconds, and nanoseconds where a packet's arrival is stamped; its arithmetic sees no more,
+/// A kernel's clock counts microseconds, and nanoseconds for the stamp of a packet's arrival; its arithmetic gets no more,
 /// in whatever world it runs.
 impl Clocked for Fix<32> {
     fn span(measured: Time) -> Self {
@@ -68,8 +68,8 @@ mod tests {
         assert!(from_zero(Time::NEVER).0 > 0);
     }
 
-    /// Stamps are rounded down, not what lies between them: at 400 Gbit/s packets are 30.76 ns apart, which are 31 ns as often as
-    /// that says, and 30 ns otherwise.
+    /// Stamps are rounded down, not the spans between them: at 400 Gbit/s packets are 30.76 ns apart, which are 31 ns in that
+    /// proportion, and 30 ns otherwise.
     #[test]
     fn fixed_point_sees_the_difference_of_stamps() {
         let apart = |k: u64| Fix::<32>::dispersion(Time(30_760 * k), Time(30_760 * (k + 1)), 1);

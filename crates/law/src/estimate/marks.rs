@@ -15,7 +15,7 @@ use crate::number::Number;
 /// Which estimate of the path price a law wants.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarkEstimate {
-    /// How many of the latest packets count, 1 to 64 [packets].
+    /// The number of the latest packets that count, 1 to 64 [packets].
     pub packets: u32,
     /// The base of the marking law `P = 1 - phi^-price`, above 1.
     pub phi: f64,

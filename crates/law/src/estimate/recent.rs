@@ -17,7 +17,7 @@ impl<const K: usize> RecentMin<K> {
     /// Nothing measured yet.
     pub(crate) const START: Self = Self { kept: [(0.0, 0.0); K], len: 0, latest: 0.0 };
 
-    /// Takes in a sample at `now_s`, and says which is the smallest of the last `window_s`.
+    /// Takes in a sample at `now_s`, and returns the smallest of the last `window_s`.
     pub(crate) fn take(&mut self, now_s: f64, sample: f64, window_s: f64) -> f64 {
         let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - at > window_s).count();
         self.kept.copy_within(over..self.len, 0);

@@ -3,12 +3,12 @@
 use crate::cc::RttAverage;
 use crate::number::Number;
 
-/// The smallest round-trip time seen [s]; none before the first sample. It does not age.
+/// The smallest round-trip time so far [s]; none before the first sample. It does not age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BaseRtt<N>(Option<N>);
 
 impl<N: Number> BaseRtt<N> {
-    /// Nothing seen yet.
+    /// No sample yet.
     pub const UNKNOWN: Self = Self(None);
 
     /// Takes in a sample [s] and returns the smallest so far [s].
@@ -20,12 +20,12 @@ impl<N: Number> BaseRtt<N> {
     }
 }
 
-/// The largest round-trip time seen [s]; none before the first sample. It does not age.
+/// The largest round-trip time so far [s]; none before the first sample. It does not age.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MostRtt<N>(Option<N>);
 
 impl<N: Number> MostRtt<N> {
-    /// Nothing seen yet.
+    /// No sample yet.
     pub const UNKNOWN: Self = Self(None);
 
     /// Takes in a sample [s] and returns the largest so far [s].
@@ -39,13 +39,13 @@ impl<N: Number> MostRtt<N> {
 
 /// An exponential average of the round-trip time [s]; the first sample starts it.
 ///
-/// Source: Jin et al., "FAST TCP: From Theory to Experiments", section 4, asks for an average without giving it; the
+/// Source: Jin et al., "FAST TCP: From Theory to Experiments", section 4, requires an average without giving it; the
 /// weight `min(3/w, 1/4)` is the one the authors described later.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AverageRtt<N>(Option<N>);
 
 impl<N: Number> AverageRtt<N> {
-    /// Nothing seen yet.
+    /// No sample yet.
     pub const UNKNOWN: Self = Self(None);
 
     /// Takes in a sample [s] under a window [packets] and returns the average [s].

@@ -1,8 +1,8 @@
-//! Which acknowledgements are those of packets that left back to back: what [`PacketPairs`](super::PacketPairs) is told of.
+//! The acknowledgements of packets that left back to back: the input of [`PacketPairs`](super::PacketPairs).
 //!
 //! Source: Cavendish, Kuwahara, Kumazoe, Tsuru, Oie, "TCP Congestion Avoidance using Proportional plus Derivative Control",
-//! section V: a sample every round trip, of two packets that one acknowledgement lets go. Where one acknowledgement is for two
-//! of them, two acknowledgements make the pair.
+//! section V: a sample every round trip, of two packets that one acknowledgement lets go. If one acknowledgement is for two of
+//! them, two acknowledgements make the pair.
 //! Kernel implementation: `bpf/cc/train.h`, held equal by a test of `crates/kernel/src/native.rs`. There a train has 255 packets
 //! at the most: of a longer one the first 255 count.
 
@@ -21,15 +21,15 @@ struct Train<N> {
 /// Two acknowledgements of one train.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<N> {
-    /// When the first came.
+    /// The time of the first.
     pub from: Time,
     /// Its round trip [s].
     pub rtt_s: N,
-    /// How many packets lie between what the two told of.
+    /// The packets between the two acknowledgements.
     pub packets: u64,
 }
 
-/// The train that is under way, and when the next may leave: one a round trip, or at once where the last told nothing.
+/// The train that is under way, and when the next may leave: one a round trip, or at once if the last measured nothing.
 #[derive(Debug, Clone)]
 pub struct Trains<N> {
     train: Option<Train<N>>,

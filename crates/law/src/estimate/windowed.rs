@@ -2,8 +2,8 @@
 
 use crate::number::Number;
 
-/// The smallest sample of a window of time, which starts over when the smallest has not been met for so long: what
-/// draft-ietf-ccwg-bbr does with the round-trip time.
+/// The smallest sample of a window of time, which starts over when the smallest has not been met for so long: the
+/// filter of draft-ietf-ccwg-bbr for the round-trip time.
 ///
 /// It keeps one sample and its time, so it does not know the second smallest. After a restart it has the sample that restarted
 /// it.
@@ -25,7 +25,7 @@ impl<N: Number> WindowedMin<N> {
         news
     }
 
-    /// Whether the smallest sample is older than the window [s].
+    /// True if the smallest sample is older than the window [s].
     #[inline]
     pub fn is_over(&self, now: N, window: N) -> bool {
         self.least.is_some() && now - self.at > window
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The smallest stays for the window, as small a sample renews it, and then the next one takes its place, whatever it is.
+    /// The smallest stays for the window, as small a sample renews it, and then the next one replaces it, whatever it is.
     #[test]
     fn the_smallest_starts_over_when_it_is_old() {
         let mut least = WindowedMin::default();

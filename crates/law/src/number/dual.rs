@@ -12,7 +12,8 @@ pub struct Dual {
     pub value: f64,
     /// The derivative in the seeded direction.
     pub slope: f64,
-    /// How near any `min` or `max` on the way came to taking its other branch, in the units of that comparison; infinite where there was none.
+    /// The distance of the nearest `min` or `max` on the way from its other branch, in the units of that comparison; infinite if there was
+    /// none.
     pub kink: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Fixed point: what the kernel computes, bit for bit.
+//! Fixed point: the kernel's arithmetic, bit for bit.
 //!
 //! Kernel implementation: `bpf/law/fx.h`, which has the same steps in 64-bit unsigned arithmetic, the only one BPF can divide in.
 //!

@@ -1,4 +1,4 @@
-//! What holds for every AQM of the registry, whatever happens to it.
+//! The properties of every AQM of the registry, under any events.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ fn settings(entry: &'static Entry<Aqm>) -> Vec<(String, Box<dyn Instances<f64, A
     all
 }
 
-/// Something that a host may see and tell.
+/// An event with its observation.
 #[derive(Debug, Clone)]
 struct Moment {
     after_s: f64,
@@ -85,7 +85,7 @@ fn checked(name: &str, law: &mut dyn Instances<f64, Aqm>, says: aqm::Output<f64>
     Ok(says.probability)
 }
 
-/// A host that does what the contract says with each moment.
+/// A host that keeps the contract with each moment.
 fn live(name: &str, law: &mut dyn Instances<f64, Aqm>, moments: &[Moment]) -> Result<(), TestCaseError> {
     let needs = law.requirements();
     law.restart(0);
@@ -127,7 +127,7 @@ fn live(name: &str, law: &mut dyn Instances<f64, Aqm>, moments: &[Moment]) -> Re
     Ok(())
 }
 
-/// Whatever happens, a probability is one, and no number of a state is lost.
+/// Under any events, a probability is one, and no number of a state is lost.
 #[test]
 fn probabilities_stay_probabilities() {
     for entry in AQMS {
@@ -144,7 +144,7 @@ fn probabilities_stay_probabilities() {
     }
 }
 
-/// The same events make the same answers, of a law compiled anew and of one put back to its start.
+/// The same events give the same outputs, of a law compiled anew and of one put back to its start.
 #[test]
 fn a_law_is_what_happened_to_it() {
     let moments = {
@@ -172,7 +172,7 @@ fn a_law_is_what_happened_to_it() {
     }
 }
 
-/// What the registry says of a law is complete, and agrees with what the law asks for.
+/// The registry's entry for a law is complete, and agrees with the law's requirements.
 #[test]
 fn entries_are_complete() {
     let (mut names, mut colours) = (BTreeSet::new(), BTreeSet::new());

@@ -1,4 +1,4 @@
-//! What holds for every conditioner of the registry, whatever happens to it.
+//! The properties of every conditioner of the registry, under any events.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ fn packet() -> impl Strategy<Value = (f64, u32, f64)> {
     (after_s, prop::sample::select(vec![1, 40, 1000, 1500, 65_535]), 0.0..1.0)
 }
 
-/// A host that does what the contract says with each packet; answers the colours.
+/// A host that keeps the contract with each packet; returns the colours.
 fn live(
     name: &str,
     law: &mut dyn Instances<f64, Conditioner>,
@@ -124,7 +124,7 @@ fn a_law_is_what_happened_to_it() {
     }
 }
 
-/// What the registry says of a law is complete.
+/// The registry's entry for a law is complete.
 #[test]
 fn entries_are_complete() {
     let (mut names, mut colours) = (BTreeSet::new(), BTreeSet::new());

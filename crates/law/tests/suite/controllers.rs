@@ -1,4 +1,4 @@
-//! What every controller of the registry owes its host.
+//! The duties of every controller of the registry to its host.
 
 use penstock_law::cc::{self, CONTROLLERS, Controller, Event};
 use penstock_law::law::{Build, Linearisation};
@@ -19,8 +19,8 @@ fn values(entry: &'static Entry<Controller>) -> Values {
 /// Paths that a history is made of: each has its length, from 10 us to 100 s.
 const PATHS: u64 = 40;
 
-/// Ten thousand events of a flow whose path, losses and marks follow no pattern; what the law said after each. First comes
-/// what may come before a round trip was measured: acknowledgements of what was sent again, cuts and timeouts.
+/// Ten thousand events of a flow whose path, losses and marks follow no pattern; the output of the law after each. First
+/// comes what may come before a round trip was measured: acknowledgements of what was sent again, cuts and timeouts.
 fn history<N: Number>(entry: &'static Entry<Controller>, build: Build<N, Controller>, seed: u64) -> Vec<[f64; 2]> {
     let mut law = build(&values(entry), &SITE).unwrap();
     law.add();
@@ -83,8 +83,8 @@ fn what_a_law_says_can_be_done() {
     }
 }
 
-/// The law that is differentiated is the law that is simulated, and one that says it is not has no dual. A model of means is another
-/// law, but says what can be done.
+/// The law that is differentiated is the law that is simulated, and one without a linearisation has no dual. A model of means is
+/// another law, but names its method.
 #[test]
 fn duals_compute_what_is_simulated() {
     for entry in CONTROLLERS {

@@ -89,7 +89,7 @@ fn error_of_exp<const F: u32>(x: i64, got: i64) -> f64 {
     (i128::from(got) - whole.cast_signed()) as f64 - libm::ldexp(part as f64, -places)
 }
 
-/// Worst error where the result is below 1/256 of the range, and where it is above. Asks for monotony on the way.
+/// Worst error where the result is below 1/256 of the range, and where it is above. Checks monotony on the way.
 fn worst_errors_of_exp<const F: u32>() -> (f64, f64) {
     let unit = libm::ldexp(1.0, F.cast_signed());
     let (first, last) = (-f64::from(F + 2) * core::f64::consts::LN_2, f64::from(63 - F) * core::f64::consts::LN_2);
@@ -134,7 +134,7 @@ fn exp_of_48_bits_is_monotone_and_within_its_stated_error() {
     assert!(small < 0.51 && large < 2.0, "{small} {large}");
 }
 
-/// The truth itself is seen to be right where it is known: e to 30 digits, and its square and inverse.
+/// The truth itself is right where it is known: e to 30 digits, and its square and inverse.
 #[test]
 fn the_oracle_knows_e() {
     for (x, e) in [(1, core::f64::consts::E), (2, 7.389_056_098_930_65), (-1, 0.367_879_441_171_442_3)] {
@@ -143,7 +143,7 @@ fn the_oracle_knows_e() {
     }
 }
 
-/// How far `ln` is from the truth, in units of the last place: ln x - y = ln(x / exp y), which is nearly x / exp y - 1.
+/// The error of `ln`, in units of the last place: ln x - y = ln(x / exp y), which is nearly x / exp y - 1.
 fn worst_error_of_ln<const F: u32>() -> f64 {
     let mut worst = 0.0f64;
     for i in 0..200_000u64 {

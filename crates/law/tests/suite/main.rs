@@ -1,4 +1,4 @@
-//! What every law holds to, and what some promise: one binary, so that there is one to link.
+//! The properties of every law, and those of some: one binary, so that there is one to link.
 
 mod aqms;
 mod conditioners;

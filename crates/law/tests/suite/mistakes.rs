@@ -1,5 +1,5 @@
-//! The compiler's words for the likeliest mistakes of who writes a first law: each is tried on the compiler, and its answer must
-//! name the remedy.
+//! The compiler's words for the likeliest mistakes in a first law: each is tried on the compiler, and its error must name the
+//! remedy.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,7 +63,7 @@ fn libraries() -> (PathBuf, Vec<PathBuf>) {
     (folder, found)
 }
 
-/// What the compiler says of `source`; nothing where it takes it.
+/// The compiler's error for `source`; nothing if it compiles.
 fn compiled(source: &str, folder: &Path, library: &Path) -> Result<(), String> {
     let out = tempfile::tempdir().unwrap();
     let file = out.path().join("mine.rs");

@@ -11,7 +11,7 @@ use penstock_law::{Entry, Fields, Observable, Role, Values, numbers};
 /// The units that a number of a law may have.
 const UNITS: [&str; 6] = ["1", "packets", "packets/s", "bit/s", "s", "B"];
 
-/// What is missing of the explanation of a number.
+/// The missing parts of a number's explanation.
 fn faults(of: &Observable) -> Vec<&'static str> {
     let mut faults = Vec::new();
     if of.words.is_empty() || of.words.ends_with('.') {
@@ -71,7 +71,7 @@ fn every_state_of_every_law_has_words_a_unit_and_a_sentence() {
 }
 
 numbers! {
-    /// What nobody explains.
+    /// A law without explanations.
     struct Bare {
         /// Queue
         queue: "parcels",

@@ -34,7 +34,7 @@ pub(crate) struct Line {
     pub(crate) rtt: Duration,
     /// Packets that may wait.
     pub(crate) buffer: f64,
-    /// Whether CoDel drops them at the head too (RFC 8289).
+    /// True if CoDel drops them at the head too (RFC 8289).
     pub(crate) codel: bool,
     /// Of so many packets of a flow one is lost.
     pub(crate) lost_of: Option<u64>,
@@ -47,14 +47,14 @@ impl Line {
     }
 }
 
-/// What a flow came to, from the warm-up to the end.
+/// The results of a flow, from the warm-up to the end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flow {
     pub(crate) goodput_bit_per_s: f64,
     pub(crate) lost: u64,
 }
 
-/// What all of them came to.
+/// The results of all of them.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) flows: Vec<Flow>,
@@ -140,7 +140,7 @@ struct Laboratory {
     sides: Vec<Side>,
     under_way: BinaryHeap<Reverse<Arrival>>,
     order: u64,
-    /// When the line is free.
+    /// The time from which the line is free.
     free: Instant,
     at_head: Option<AtHead>,
 }
@@ -262,7 +262,7 @@ impl Laboratory {
         ((busy_s * self.line.rate_bit_per_s / 8.0 / PACKET).ceil() - 1.0).max(0.0)
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     fn next(&mut self) -> Option<Instant> {
         let arrival = self.under_way.peek().map(|Reverse(arrival)| arrival.at);
         let timers = self.sides.iter_mut().filter_map(|side| side.connection.as_mut()?.1.poll_timeout()).min();
@@ -270,7 +270,7 @@ impl Laboratory {
         [arrival, timers, departure].into_iter().flatten().min()
     }
 
-    /// What is due now happens.
+    /// Processes the events that are due now.
     fn step(&mut self, now: Instant) {
         self.serve(now);
         while self.under_way.peek().is_some_and(|Reverse(arrival)| arrival.at <= now) {

@@ -1,4 +1,4 @@
-//! What is no controller of quinn, and what is said of it.
+//! Laws that are no controller of quinn, and their errors.
 
 use penstock_law::Registry;
 use penstock_quinn::{LawConfig, Refused};

@@ -1,4 +1,4 @@
-//! What laws come to over a line, through quinn, against theory and against the packets world.
+//! The results of laws over a line, through quinn, against theory and against the packets world.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn differing<'a>(names: &[&'a str], line: Line, warmup: u64, seconds: u64) -> Ve
     differs
 }
 
-/// BBR's queue is a packet shorter, 3.4 in the place of 4.4: quinn has no rate to set (docs/quinn.md).
+/// BBR's queue is a packet shorter, 3.4 instead of 4.4: quinn has no rate to set (docs/quinn.md).
 #[test]
 fn laws_come_to_the_same_as_in_packets() {
     assert_eq!(differing(&["newreno", "cubic", "fast", "copa", "bbr3"], line(20.0, 1.0), 10, 60), ["bbr3"]);

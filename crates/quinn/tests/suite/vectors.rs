@@ -93,7 +93,7 @@ fn the_files_are_what_the_laws_say() {
     }
 }
 
-/// The answers of our laws are those of the documents' formulas, which are written down once more.
+/// The outputs of our laws are those of the documents' formulas, which are written down once more.
 #[test]
 fn answers_follow_the_documents() {
     let found = differences(&newreno().text(), "real", &mut |_| Box::new(Rfc9002::new()));
@@ -172,7 +172,7 @@ fn prague_is_what_its_equations_come_to() {
     assert_eq!(*all.last().unwrap(), 2.0);
 }
 
-/// No answer of the file of BBR comes from a draw.
+/// No output in the file of BBR comes from a draw.
 #[test]
 fn bbr_does_not_depend_on_its_draws() {
     let rtt = estimate(Duration::from_micros(MIDDLE_US));
@@ -225,7 +225,7 @@ fn findings(name: &str, bound: &str, make: impl Fn() -> Arc<dyn ControllerFactor
     names
 }
 
-/// The adapter brings a law everything that the vectors say.
+/// The adapter hands a law every event of the vectors.
 #[test]
 fn our_laws_through_quinn_give_the_answers() {
     let none: [&str; 0] = [];

@@ -1,4 +1,4 @@
-//! What each objective measures in one run, in its natural unit.
+//! The measure of each objective in one run, in its natural unit.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Scenario, Start};
@@ -34,7 +34,7 @@ pub(crate) fn bottleneck(scenario: &Scenario) -> Option<&str> {
     links.min_by(|a, b| rate(a).total_cmp(&rate(b))).map(String::as_str)
 }
 
-/// When the last flow under test starts.
+/// The time of the last start of a flow under test.
 pub(crate) fn last_start(scenario: &Scenario) -> Time {
     let tested = scenario.groups.iter().filter(|(name, _)| role(name) == Role::Test);
     let last = |start: &Start, count: u32| match *start {
@@ -45,7 +45,7 @@ pub(crate) fn last_start(scenario: &Scenario) -> Time {
     tested.map(|(_, group)| last(&group.start, group.count)).max().unwrap_or_default()
 }
 
-/// When a link changes for the last time.
+/// The time of the last change of a link.
 pub(crate) fn last_change(scenario: &Scenario) -> Time {
     let changes = |link: &penstock_scenario::model::Link| {
         let rates = link.service.changes().iter().map(|(at, _)| *at);
@@ -72,13 +72,13 @@ fn goodput(flows: &[&FlowSummary]) -> Option<f64> {
     (!flows.is_empty()).then(|| sum / flows.len() as f64)
 }
 
-/// The larger over the smaller of two rates, where what is below a packet in the span counts as one.
+/// The larger over the smaller of two rates; a rate below a packet in the span counts as one.
 fn ratio(a: f64, b: f64, scenario: &Scenario, span: &Measured) -> f64 {
     let least = scenario.packet.payload.bits() / span.measured_s;
     a.max(b).max(least) / a.min(b).max(least)
 }
 
-/// What the objective measures in a run; none where the run says nothing of it.
+/// The measure of the objective in a run; none if the run does not have it.
 pub(crate) fn measure(kind: Kind, scenario: &Scenario, summary: &Summary) -> Option<f64> {
     let whole = &summary.whole;
     // What lasts shows in the second half too: the milder of the two counts.
@@ -142,7 +142,7 @@ pub(crate) fn measure(kind: Kind, scenario: &Scenario, summary: &Summary) -> Opt
     }
 }
 
-/// What flows under test get of the capacity that cross traffic and incumbents leave, between 0 and 1.
+/// The share of flows under test in the capacity that cross traffic and incumbents leave, between 0 and 1.
 fn used(scenario: &Scenario, span: &Measured) -> Option<f64> {
     let name = bottleneck(scenario)?;
     let link = span.links.get(name)?;
@@ -165,7 +165,7 @@ fn flows_of_test(span: &Measured) -> f64 {
     span.groups.iter().filter(|(name, _)| role(name) == Role::Test).map(|(_, group)| group.goodput_bit_per_s).sum()
 }
 
-/// What the others get on average over what the flow with the least gets.
+/// The mean goodput of the others over that of the flow with the least.
 fn worst_ratio(scenario: &Scenario, span: &Measured) -> Option<f64> {
     let mut rates: Vec<f64> = flows(span, Role::Test).iter().map(|flow| flow.goodput_bit_per_s).collect();
     rates.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
-//! What a group of flows is there for, by its name.
+//! The purpose of a group of flows, by its name.
 
-/// What a group of flows is there for.
+/// The purpose of a group of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The law under test: `test`, and names that begin with `test-`.

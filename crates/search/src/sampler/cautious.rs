@@ -1,4 +1,4 @@
-//! How promising a candidate is by the scores of a few seeds: by a bound below their mean, so that luck with few seeds does not count
+//! The promise of a candidate by the scores of a few seeds: by a bound below their mean, so that luck with few seeds does not count
 //! as a failure of the law.
 
 /// The mean less two standard errors, `mean - 2 SD / sqrt(n)`. A single score counts as it is. [`f64::NEG_INFINITY`] if there is

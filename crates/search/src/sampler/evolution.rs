@@ -2,10 +2,10 @@
 //!
 //! Source: Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv 1604.00772: the (mu/mu_w, lambda) strategy with positive
 //! weights, both evolution paths, and the default parameters for the number of dimensions. Differs: genes are on grids. A
-//! draw is evaluated at the nearest place of the grid within the range, and the strategy learns from this place. Steps to
-//! such places are cut as those of solutions from elsewhere (Hansen, "Injecting External Solutions Into CMA-ES", arXiv
-//! 1110.4181). What is not admissible counts as the mean itself, so that a strategy that meets nothing else contracts. At
-//! the end, the neighbours of the best genome on the grid are tried, one gene at a time.
+//! draw is evaluated at the nearest point of the grid within the range, and the strategy learns from this point. Steps to
+//! such points are cut as those of solutions from elsewhere (Hansen, "Injecting External Solutions Into CMA-ES", arXiv
+//! 1110.4181). A point that is not admissible counts as the mean itself, so that a strategy that meets nothing else
+//! contracts. At the end, the neighbours of the best genome on the grid are tried, one gene at a time.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ const DIMENSIONS: usize = 12;
 /// The first standard deviation, as a share of the range of each gene, as the tutorial advises.
 const STEP: f64 = 0.3;
 
-/// The largest standard deviation: more than the range of a gene says nothing.
+/// The largest standard deviation: the range of a gene bounds it.
 const WIDEST: f64 = 1.0;
 
 /// The least eigenvalue of the covariance matrix: below, rounding would decide.
@@ -39,7 +39,7 @@ const LEAST: f64 = 1e-14;
 #[derive(Debug, Clone)]
 pub struct Evolution {
     start: Genome,
-    /// The genes that vary: their places in the genome, and how many values each has.
+    /// The genes that vary: their indices in the genome, and the number of values of each.
     axes: Vec<(usize, usize)>,
     /// Evaluations left.
     left: usize,
@@ -55,9 +55,9 @@ pub struct Evolution {
     path: Vec<f64>,
     /// The evolution path of the step: `p_sigma`.
     step_path: Vec<f64>,
-    /// How many generations have their scores.
+    /// The number of generations that have their scores.
     generations: usize,
-    /// Whether what waits for its scores are draws. If not, they are neighbours of the best genome.
+    /// True if the genomes that wait for their scores are draws. If not, they are neighbours of the best genome.
     draws: bool,
     best: Option<Scored>,
     /// All genomes proposed so far.
@@ -138,7 +138,7 @@ impl Evolution {
         }
     }
 
-    /// Whether the step is at least half a step of some grid. One that is not a number is not.
+    /// True if the step is at least half a step of some grid. One that is not a number is not.
     fn is_wide(&self) -> bool {
         let is_wide = |(at, (_, values)): (usize, &(usize, usize))| {
             self.step * libm::sqrt(self.covariance[at][at]) * (values - 1) as f64 >= 0.5
@@ -146,7 +146,7 @@ impl Evolution {
         self.axes.iter().enumerate().any(is_wide)
     }
 
-    /// The genome at the place of the grid nearest to a draw, `m + sigma N(0, C)`.
+    /// The genome at the point of the grid nearest to a draw, `m + sigma N(0, C)`.
     fn draw(&self, stream: &mut Stream) -> Genome {
         let (lengths, vectors) = &self.basis;
         let along: Vec<f64> = lengths.iter().map(|length| length * normal(stream)).collect();
@@ -159,7 +159,7 @@ impl Evolution {
         genome
     }
 
-    /// Genomes one place of the grid beside the best, without those that were proposed before.
+    /// Genomes one point of the grid beside the best, without those that were proposed before.
     fn neighbours(&self) -> Vec<Genome> {
         let mut neighbours = Vec::new();
         let Some(Scored { genome: best, .. }) = &self.best else { return neighbours };
@@ -176,7 +176,7 @@ impl Evolution {
         neighbours
     }
 
-    /// Where a genome is beside the mean, in steps: at most about as far as draws are.
+    /// The position of a genome beside the mean, in steps: at most about as far as draws are.
     fn beside_mean(&self, genome: &Genome) -> Vec<f64> {
         let beside = self.axes.iter().zip(&self.mean).map(|((at, values), mean)| match genome.0[*at] {
             Allele::At(place) => (place as f64 / (values - 1) as f64 - mean) / self.step,

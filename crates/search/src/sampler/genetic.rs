@@ -13,22 +13,22 @@ use super::proposal::{Proposal, Scored};
 use super::variation::{admits, cross, mutate, random};
 use crate::gene::{Gene, Genome};
 
-/// How many islands there are. Each has a population of its own.
+/// The number of islands. Each has a population of its own.
 const ISLANDS: usize = 4;
 
-/// How many genomes an island has.
+/// The number of genomes of an island.
 const INHABITANTS: usize = 10;
 
-/// How many inhabitants, drawn with repetition, a parent is the best of.
+/// The number of inhabitants, drawn with repetition, that a parent is the best of.
 const TOURNAMENT: usize = 3;
 
 /// After so many generations, the best of each island also goes to the next island.
 const EXCHANGE: usize = 10;
 
-/// How many children, and then how many random genomes, are drawn until one was not proposed before.
+/// The number of children, and then of random genomes, that are drawn until one was not proposed before.
 const ATTEMPTS: usize = 20;
 
-/// Proposes a generation at a time, and no genome twice. It ends when it finds no new genome for any place.
+/// Proposes a generation at a time, and no genome twice. It ends when it finds no new genome for any inhabitant.
 #[derive(Debug, Clone)]
 pub struct Genetic {
     genes: Vec<Gene>,
@@ -39,7 +39,7 @@ pub struct Genetic {
     places: Vec<usize>,
     /// All genomes proposed so far.
     known: BTreeSet<Genome>,
-    /// How many generations have their scores.
+    /// The number of generations that have their scores.
     generations: usize,
     proposal: Proposal,
 }
@@ -95,7 +95,7 @@ impl Genetic {
         first.into_iter().enumerate().map(|(at, genome)| (at % ISLANDS, genome)).collect()
     }
 
-    /// Gives the next island the best of each, in place of its worst.
+    /// Gives the next island the best of each, for its worst.
     fn exchange(&mut self) {
         let best: Vec<Option<Scored>> = self.islands.iter().map(|island| island.first().cloned()).collect();
         for (at, best) in best.into_iter().enumerate() {

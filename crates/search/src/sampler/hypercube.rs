@@ -16,7 +16,7 @@ use crate::gene::{Allele, Domain, Gene, Genome};
 #[derive(Debug, Clone)]
 pub struct Hypercube {
     genes: Vec<Gene>,
-    /// How many points are not proposed yet: all or none.
+    /// The number of points that are not proposed yet: all or none.
     points: usize,
     proposal: Proposal,
 }
@@ -43,7 +43,7 @@ impl Sampler for Hypercube {
     }
 }
 
-/// What a gene is at each point.
+/// The value of a gene at each point.
 fn column(gene: &Gene, points: usize, stream: &mut Stream) -> Vec<Allele> {
     let order = shuffled(stream, points);
     let present = match gene.optional {
@@ -88,7 +88,7 @@ mod tests {
         Hypercube::new(genes.to_vec(), n).ask(&mut Seed(seed).stream("hypercube"))
     }
 
-    /// The definition of a Latin hypercube: of `n` strata, each has one point. Here a stratum is five places of the grid.
+    /// The definition of a Latin hypercube: of `n` strata, each has one point. Here a stratum is five points of the grid.
     #[test]
     fn every_stratum_of_every_gene_has_one_point() {
         let genes = vec![ordered(200); 6];

@@ -1,4 +1,4 @@
-//! What a sampler proposed and has not learnt the scores of.
+//! The proposals of a sampler that wait for their scores.
 
 use std::cmp::Ordering;
 
@@ -27,7 +27,7 @@ impl Proposal {
     /// Nothing waits.
     pub(super) const NONE: Self = Self(Vec::new());
 
-    /// Proposes again what waits for its scores; if nothing does, what `next` makes.
+    /// Proposes again the genomes that wait for their scores; if none does, those of `next`.
     pub(super) fn again_or(&mut self, next: impl FnOnce() -> Vec<Genome>) -> Vec<Genome> {
         if self.0.is_empty() {
             self.0 = next();

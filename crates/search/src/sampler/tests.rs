@@ -1,4 +1,4 @@
-//! What all samplers promise, over random spaces.
+//! The promises of all samplers, over random spaces.
 
 use penstock_scenario::seed::{Seed, Stream};
 use proptest::prelude::*;
@@ -100,7 +100,7 @@ proptest! {
         prop_assert_eq!(&proposals, &run());
     }
 
-    /// A mistake of the caller changes nothing: who asks twice gets the same again, and nothing is drawn.
+    /// A mistake of the caller changes nothing: a second call gets the same again, and nothing is drawn.
     #[test]
     fn asking_twice_and_wrong_scores_do_no_harm(
         genes in genes(),

@@ -1,8 +1,8 @@
-//! Random genomes, mutation and crossover. What they make is in the space, whatever they are given.
+//! Random genomes, mutation and crossover. Their results are in the space, whatever they are given.
 //!
 //! Sources: mutation of each gene with a probability of its own, and two-point crossover, are those of genetic algorithms
 //! (Holland 1975; Goldberg 1989), uniform crossover is that of Syswerda (1989), and moves of geometric length on a grid are
-//! those of Rudolph (1994) for integers. Changes to steps are our own: they make and break what repeats in time, and put
+//! those of Rudolph (1994) for integers. Changes to steps are our own: they make and break repetition in time, and put
 //! lengths where a host has a timer.
 
 use penstock_scenario::seed::Stream;
@@ -19,10 +19,10 @@ const VANISHES: f64 = 0.25;
 /// The mean length of a move, as a share of the grid.
 const MOVE: f64 = 0.1;
 
-/// Length and value of a step, by their places.
+/// Length and value of a step, by their indices.
 type Step = (usize, usize);
 
-/// Whether `genome` is in the space of these genes.
+/// True if `genome` is in the space of these genes.
 pub(super) fn admits(genes: &[Gene], genome: &Genome) -> bool {
     genome.0.len() == genes.len() && genes.iter().zip(&genome.0).all(|(gene, allele)| gene.admits(allele))
 }
@@ -101,13 +101,13 @@ fn mutate_allele(gene: &Gene, allele: &Allele, stream: &mut Stream) -> Allele {
     }
 }
 
-/// Another place in a list, each as likely.
+/// Another index in a list, each as likely.
 fn other(at: usize, values: usize, stream: &mut Stream) -> usize {
     let drawn = below(stream, values.saturating_sub(1));
     if values > 1 && drawn >= at { drawn + 1 } else { drawn }
 }
 
-/// A place on a grid, some steps away from `at`, of geometric length. At an end of the grid it goes to the other side.
+/// An index on a grid, some steps away from `at`, of geometric length. At an end of the grid it goes to the other side.
 fn walk(at: usize, values: usize, stream: &mut Stream) -> usize {
     let most = values.saturating_sub(1);
     let by = geometric(stream, MOVE * values as f64);
@@ -115,7 +115,7 @@ fn walk(at: usize, values: usize, stream: &mut Stream) -> usize {
     if at >= most || at > 0 && !up { at.saturating_sub(by) } else { at.saturating_add(by).min(most) }
 }
 
-/// Another place on a grid: a walk, twice as likely as a new draw or a snap to a landmark.
+/// Another index on a grid: a walk, twice as likely as a new draw or a snap to a landmark.
 fn vary(at: usize, values: usize, landmarks: &[usize], stream: &mut Stream) -> usize {
     match (below(stream, 4), snap(at, values, landmarks, stream)) {
         (0, _) => other(at, values, stream),
@@ -197,7 +197,7 @@ fn mutate_steps(domain: &Domain, steps: &[Step], stream: &mut Stream) -> Vec<Ste
     steps
 }
 
-/// Steps of `one` with a stretch of `two` in place of a stretch of theirs; both stretches begin and end at boundaries of
+/// Steps of `one` with a stretch of `two` instead of a stretch of theirs; both stretches begin and end at boundaries of
 /// steps. A child with too many steps loses the last ones. One with too few is not born: it is `one`.
 fn cross_steps(one: &[Step], two: &[Step], fewest: usize, most: usize, stream: &mut Stream) -> Vec<Step> {
     let mut stretch = |steps: &[Step]| {

@@ -5,7 +5,7 @@ use toml::Value;
 use crate::draft::Draft;
 use crate::space::{amount, written};
 
-/// Where a number stands: a key, and a place in each list below it.
+/// The position of a number: a key, and an index in each list below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spot {
     key: String,
@@ -33,12 +33,12 @@ impl Spot {
         &self.key
     }
 
-    /// Whether it is the last value of its list, or the only one.
+    /// True if it is the last value of its list, or the only one.
     pub(crate) const fn is_last(&self) -> bool {
         self.last
     }
 
-    /// Whether it stands in a list.
+    /// True if it is in a list.
     pub(crate) const fn is_in_list(&self) -> bool {
         !self.places.is_empty()
     }

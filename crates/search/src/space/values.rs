@@ -9,7 +9,7 @@ use crate::gene::{Allele, Domain, Gene};
 
 /// The most values that a grid may have.
 const MOST_VALUES: usize = 10_000;
-/// The most pairs of a time and a value that a list of steps becomes: what a run is long is long enough for a cycle or more.
+/// The most pairs of a time and a value that a list of steps becomes: enough for a cycle or more of a long run.
 const MOST_PAIRS: usize = 400;
 
 /// A grid of values in rising order: `from`, `to`, and either `per_decade` or `step`.
@@ -26,7 +26,7 @@ pub struct Grid {
     pub step: Option<Value>,
 }
 
-/// What a gene may be. One of: a grid, `one_of`, `present`, or `steps` with a grid of values and `each`, that of lengths.
+/// The values of a gene. One of: a grid, `one_of`, `present`, or `steps` with a grid of values and `each`, that of lengths.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
@@ -40,22 +40,22 @@ pub struct Variation {
     pub step: Option<Value>,
     /// A list without order.
     pub one_of: Option<Vec<Value>>,
-    /// Whether a table of the scenario, such as a group of flows, may be there or not.
+    /// True if a table of the scenario, such as a group of flows, may be there or not.
     #[serde(default)]
     pub present: bool,
     /// The fewest and the most steps, which repeat until the run ends.
     pub steps: Option<[usize; 2]>,
     /// The lengths of steps.
     pub each: Option<Grid>,
-    /// Whether steps are gone through once, so that the last value stays.
+    /// True if steps are gone through once, so that the last value stays.
     #[serde(default)]
     pub once: bool,
     /// Values, or lengths of steps, that mean something to a host.
     #[serde(default)]
     pub landmarks: Vec<Value>,
-    /// The value in its place, which `$` marks, as in `{ uniform = ["0 ms", $] }`.
+    /// A form around the value, which `$` marks, as in `{ uniform = ["0 ms", $] }`.
     pub form: Option<String>,
-    /// Whether the setting may be absent.
+    /// True if the setting may be absent.
     #[serde(default)]
     pub optional: bool,
     /// Other keys that have the same value.
@@ -72,7 +72,7 @@ pub(crate) struct Values {
     steps: Option<[usize; 2]>,
     once: bool,
     form: Option<String>,
-    /// Whether its only value is that a table is there.
+    /// True if its only value is that a table is there.
     present: bool,
 }
 
@@ -122,7 +122,7 @@ impl Variation {
 }
 
 impl Values {
-    /// Whether the only value is that a table is there.
+    /// True if the only value is that a table is there.
     pub(crate) const fn is_table(&self) -> bool {
         self.present
     }
@@ -195,7 +195,7 @@ fn fill(form: &str, value: &Value) -> Result<Value, String> {
     table.get("value").cloned().ok_or_else(|| "form: it is not a value".to_owned())
 }
 
-/// The places of the values nearest to the landmarks, in rising order.
+/// The indices of the values nearest to the landmarks, in rising order.
 fn places(list: &[Value], landmarks: &[Value]) -> Vec<usize> {
     let mut places: Vec<usize> = landmarks.iter().filter_map(|value| closest(list, value)).collect();
     places.sort_unstable();
@@ -203,7 +203,7 @@ fn places(list: &[Value], landmarks: &[Value]) -> Vec<usize> {
     places
 }
 
-/// The place of the value nearest to this one: the same, or by the ratio of amounts.
+/// The index of the value nearest to this one: the same, or by the ratio of amounts.
 fn closest(list: &[Value], value: &Value) -> Option<usize> {
     if let Some(same) = list.iter().position(|other| other == value) {
         return Some(same);
@@ -260,7 +260,7 @@ impl Grid {
     /// The values, in order: three significant digits with `per_decade`, six with `step`.
     ///
     /// # Errors
-    /// Says what is wrong with the grid.
+    /// Names the error in the grid.
     pub fn values(&self) -> Result<Vec<Value>, String> {
         let number =
             |value: &Value| amount(value).ok_or_else(|| format!("{value} is not a number, with or without a unit"));

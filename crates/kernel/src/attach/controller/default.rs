@@ -14,7 +14,7 @@ use super::super::error::Error;
 use super::stack::LAST;
 
 const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-/// What only the first namespace has.
+/// A file that only the first namespace has.
 const OF_THE_FIRST: &str = "/proc/sys/net/core/netdev_max_backlog";
 const OWN: &str = "/proc/thread-self/ns/net";
 
@@ -26,12 +26,12 @@ pub(super) struct Place {
     held: File,
 }
 
-/// What became of a default.
+/// The result of setting a default.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Given {
-    /// It is what it was before.
+    /// The earlier default is back.
     Back,
-    /// The kernel has nothing any more of what it was before: it is this one.
+    /// The kernel has the earlier default no more: it is this one.
     Instead(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! What an attached controller has done and cost, from its link alone.
+//! The counters and the cost of an attached controller, from its link alone.
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
@@ -6,7 +6,7 @@ use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapType, ProgramType};
 use crate::attach::attachment::Figure;
 use crate::attach::error::Error;
 
-/// What a controller has cost, by the kernel's own statistics.
+/// The cost of a controller, by the kernel's own statistics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
     /// Acknowledgements that were counted.
@@ -15,7 +15,7 @@ pub struct Cost {
     pub nanoseconds_an_ack: f64,
 }
 
-/// What a controller's packet pairs say, of whatever connection had the last one.
+/// The capacity by a controller's packet pairs, of whatever connection had the last one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
     /// Pairs that counted, of all connections.
@@ -46,7 +46,7 @@ pub(super) struct Figures {
     pub(super) capacity: Option<Capacity>,
     /// `struct counters` of bpf/cc/host.h, summed over processors.
     counters: [u64; 5],
-    /// What the verifier looked at for the program of an acknowledgement.
+    /// The instructions that the verifier processed for the program of an acknowledgement.
     verified_instructions: u32,
     /// Maps behind the link.
     pub(super) maps: Vec<u32>,
@@ -113,7 +113,7 @@ impl Figures {
         Ok(figures)
     }
 
-    /// As they are told.
+    /// The same as a list of figures.
     pub(super) fn listed(&self) -> Vec<Figure> {
         let [opened, closed, cuts, timeouts, marked] = self.counters.map(|count| count as f64);
         let figure = |name, what, counter, value| Figure { name, what, counter, value };

@@ -1,4 +1,4 @@
-//! What is known of an attached controller besides what the kernel knows.
+//! The facts about an attached controller that the kernel does not know.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::stack::{Below, Claim};
 use crate::attach::attachment::Scope;
 use crate::attach::error::Error;
 
-/// What pins of controllers begin with.
+/// The prefix of controllers' pins.
 pub(super) const PREFIX: &str = "cc-";
 
 /// Text in an attachment's `.rodata.origin`, a line each.

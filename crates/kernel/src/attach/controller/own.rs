@@ -32,7 +32,7 @@ pub(super) fn words(
     Ok(ProgramParameters { words, requires_ecn, requirements: Some(requirements(&needs)) })
 }
 
-/// `struct requirements`, or what bpf/cc/controller.h does not measure.
+/// `struct requirements`, or the name of a measurement that bpf/cc/controller.h does not make.
 fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
     let unmeasured = [
         (matches!(needs.marks, Marks::Price(_)), "a price"),
@@ -60,7 +60,7 @@ fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
     Ok([over_window, most, period_us as i64, i64::from(needs.marks == Marks::Cut)])
 }
 
-/// The program measures periods by the lower half of the kernel's clock; half of that tells before from after.
+/// The program measures periods by the lower half of the kernel's clock; half of that separates before from after.
 const LONGEST_PERIOD_US: f64 = 2_100e6;
 
 /// Bytes of an ELF file for BPF: its magic, 64 bits, and the machine.
@@ -68,7 +68,7 @@ const MAGIC: &[u8] = b"\x7fELF\x02";
 const MACHINE: std::ops::Range<usize> = 18..20;
 const EM_BPF: u16 = 247;
 
-/// Whether the bytes are an object for BPF at all.
+/// True if the bytes are an object for BPF at all.
 fn is_object(law: &str, object: &[u8]) -> Result<(), Error> {
     if object.is_empty() {
         let what = format!("this build has no kernel program of `{law}`, because clang or a header was missing");
@@ -90,7 +90,7 @@ pub(super) fn unfit(law: &str, why: &str) -> Error {
     Error::Input(format!("the kernel program of `{law}` does not fit: {why}"))
 }
 
-/// A name that the kernel has no room for.
+/// Checks that the kernel can hold a name.
 pub(super) fn fits_the_kernel(name: &str, room: usize) -> Result<(), Error> {
     if name.len() < room {
         return Ok(());

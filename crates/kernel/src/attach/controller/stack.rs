@@ -1,8 +1,8 @@
-//! Who is the default controller after whom.
+//! The order of default controllers.
 //!
 //! The defaults that were made in a network namespace are a stack. Nothing keeps it but the attachments themselves: each
-//! remembers, from when it came, what was below it, nearest first. What it remembers never changes, so that a kill has
-//! nothing to leave half-written; what of it still holds is found when it is asked for.
+//! remembers the defaults below it at its start, nearest first. Its records never change, so that a kill has nothing to
+//! leave half-written; their validity is tested at use.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use std::fmt;
 /// Taken in this order where nothing is known that the kernel still has. The second one always is there.
 pub(super) const LAST: [&str; 2] = ["cubic", "reno"];
 
-/// What an attachment remembers of a namespace's default.
+/// An attachment's record of a namespace's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
     /// The namespace, by its inode.
     pub(super) namespace: u64,
     /// Number of the attachment among those that were made the default, the later the larger; zero if it never was.
     pub(super) layer: u64,
-    /// What was the default below it, nearest first.
+    /// The defaults below it, nearest first.
     pub(super) below: Vec<Below>,
 }
 
@@ -47,15 +47,15 @@ impl Below {
     }
 }
 
-/// What is attached, by name, and what each remembers.
+/// The attachments by name, and the record of each.
 pub(super) type Attachments = BTreeMap<String, Option<Claim>>;
 
 fn claim_of<'a>(attached: &'a Attachments, name: &str) -> Option<&'a Claim> {
     attached.get(name)?.as_ref()
 }
 
-/// What an attachment that comes, or comes again, shall remember of a namespace whose default is `now`; `wanted` says whether
-/// it will be made the default there.
+/// The record of a namespace whose default is `now`, for an attachment that comes, or comes again; `wanted` is true if it
+/// will be made the default there.
 pub(super) fn remember(attached: &Attachments, name: &str, namespace: u64, now: &str, wanted: bool) -> Claim {
     let own = claim_of(attached, name);
     let next = || 1 + attached.values().flatten().map(|claim| claim.layer).max().unwrap_or(0);
@@ -100,7 +100,7 @@ mod tests {
     const THEIRS: [&str; 3] = ["bbr", "cubic", "vegas"];
     const HERE: u64 = 7;
 
-    /// What may happen, by numbers of controllers.
+    /// The possible steps, by numbers of controllers.
     #[derive(Debug, Clone)]
     enum Step {
         /// Attached, or attached again; whether as the default; whether killed between the pin and the default.
@@ -115,7 +115,7 @@ mod tests {
         Module { theirs: usize },
     }
 
-    /// A kernel: what it has and what is the default.
+    /// A kernel: its controllers and its default.
     #[derive(Debug)]
     struct Kernel {
         attached: Attachments,
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// What should be: a stack, and what is below all of it.
+    /// The expected state: a stack, and the default below all of it.
     #[derive(Debug)]
     struct Model {
         stack: Vec<&'static str>,

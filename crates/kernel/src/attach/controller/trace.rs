@@ -13,7 +13,7 @@ use super::origin::{Origin, PREFIX};
 /// An acknowledgement and the output of the law: `struct record` of bpf/cc/host.h.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Record {
-    /// When, by the clock of the kernel's TCP [us].
+    /// Its time, by the clock of the kernel's TCP [us].
     pub time_us: u64,
     /// Ports of the connection.
     pub local_port: u32,
@@ -37,7 +37,7 @@ pub struct Record {
     pub price_or_capacity: f64,
 }
 
-/// How often records are looked for.
+/// The interval between looks for records.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Record {
@@ -68,11 +68,11 @@ impl Record {
     }
 }
 
-/// Hands over the records of an attached controller as they come, while `more` says so, which is asked every few
-/// milliseconds. What nobody takes in time is lost.
+/// Hands over the records of an attached controller as they come, while `more` is true, which is called every
+/// few milliseconds. Records that are not taken in time are lost.
 ///
 /// # Errors
-/// A controller that is not attached or writes none, and what the kernel says.
+/// A controller that is not attached or writes none, and an error of the kernel.
 pub fn trace(
     pins: &Pins,
     name: &str,

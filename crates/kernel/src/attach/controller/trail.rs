@@ -9,10 +9,10 @@ use penstock_scenario::model::Chosen;
 use super::words::SITE;
 use crate::attach::error::Error;
 
-/// What a replay of a law found.
+/// The result of a law's replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// How many steps it took.
+    /// The number of its steps.
     pub steps: usize,
     /// The first number that came out wrong, in words.
     pub wrong: Option<String>,
@@ -26,11 +26,11 @@ pub(super) const PROGRAM: &str = "law_replay";
 /// Steps of a trail, and trails: each has parameters of its own.
 pub(super) const STEPS: usize = 4096;
 const TRAILS: u64 = 16;
-/// Steps over which the path stays what it is.
+/// Steps over which the path does not change.
 const SPELL: usize = 256;
-/// Most packets that an acknowledgement tells of.
+/// Most packets that an acknowledgement covers.
 const MOST_PACKETS: u64 = 44;
-/// Where `struct step` has the state, and `struct replay` the time.
+/// The offsets of the state in `struct step`, and of the time in `struct replay`.
 const STATE_AT: usize = 40;
 const ELAPSED_AT: usize = 16;
 const ONE: i64 = 1 << 32;
@@ -141,7 +141,7 @@ fn steps_of(needs: &Requirements, draws: &mut Draws) -> Vec<Step> {
     all
 }
 
-/// What became of a program that a trail needs.
+/// The result of loading a program for a trail.
 pub(super) enum Program {
     Loaded(Object),
     /// It is not one over bpf/cc/controller.h.
@@ -150,8 +150,8 @@ pub(super) enum Program {
     Refused(String),
 }
 
-/// Leads a law through all trails. `load` loads its program for a trail, with what the law is told. None where the program has
-/// no trail.
+/// Leads a law through all trails. `load` loads its program for a trail, with the parameters of the law. None where the
+/// program has no trail.
 pub(super) fn follow(
     law: &'static Entry<Controller>,
     load: impl Fn(&Chosen<Controller>) -> Result<Program, Error>,

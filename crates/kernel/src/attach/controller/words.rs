@@ -11,7 +11,7 @@ use penstock_scenario::model::Chosen;
 
 use crate::attach::error::Error;
 
-/// What of the requirements a program over bpf/cc/controller.h has to know: `struct requirements` there.
+/// The requirements that a program over bpf/cc/controller.h has to know: `struct requirements` there.
 pub(super) type RequirementWords = [i64; 4];
 
 /// The parameters in the form that a program takes.
@@ -19,7 +19,7 @@ pub(super) type RequirementWords = [i64; 4];
 pub(super) struct ProgramParameters {
     /// `struct law`, word by word.
     pub(super) words: Vec<i64>,
-    /// Whether the receiver must have the controller too, and echo marks packet by packet.
+    /// True if the receiver must have the controller too, and echo marks packet by packet.
     pub(super) requires_ecn: bool,
     /// The law's requirements, for a program that an entry brings, or which of them bpf/cc/controller.h does not measure; that
     /// matters where the program includes it.
@@ -35,7 +35,7 @@ impl ProgramParameters {
 /// A connection as the laws are compiled for it. Its first window is the kernel's, known when it opens.
 pub(super) const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
 
-/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses what the kernel implementation does not have.
+/// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses parameters without a kernel implementation.
 fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> Result<L, Error> {
     let refused = |why: String| Error::Input(format!("the law `{}` cannot run like this: {why}", chosen.law.name));
     if let Some(fixed) = chosen.law.fixed {

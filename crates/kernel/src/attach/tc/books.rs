@@ -1,4 +1,4 @@
-//! What has become of the packets that a tc program saw.
+//! The fates of the packets that a tc program processed.
 
 use std::ops::{Add, AddAssign};
 
@@ -31,7 +31,7 @@ impl AddAssign for Count {
 pub struct Books {
     /// Everything that arrived.
     pub arrived: Count,
-    /// How many pieces it came in: a super-packet is one.
+    /// The number of its pieces: a super-packet is one.
     pub pieces: u64,
     /// Went on as it came, or in profile.
     pub passed: Count,
@@ -43,7 +43,7 @@ pub struct Books {
     pub marked_before: Count,
     /// Is not IP: it is load, and goes on.
     pub not_ip: Count,
-    /// Was chosen, and the kernel let nobody write on it.
+    /// Was chosen, and the kernel allowed no write to it.
     pub unwritable: Count,
     /// Came while the law was busy for too long, and went on without it.
     pub contended: Count,
@@ -57,12 +57,12 @@ pub struct Books {
     pub dropped_full: Count,
 }
 
-/// How many counts follow what arrived: `FATES`.
+/// The number of counts after that of arrivals: `FATES`.
 const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
 
 impl Books {
-    /// Of what each processor has in the map.
+    /// The sum over the processors in the map.
     pub(super) fn of(processors: &[Vec<u8>]) -> Self {
         let mut books = Self::default();
         for bytes in processors {
@@ -96,7 +96,7 @@ impl Books {
         ]
     }
 
-    /// What is booked under some end. Equal to [`Books::arrived`] whenever no packet is on its way through the program.
+    /// The packets booked under some end. Equal to [`Books::arrived`] whenever no packet is on its way through the program.
     pub fn ended(mut self) -> Count {
         self.fates_mut().into_iter().fold(Count::default(), |sum, count| sum + *count)
     }

@@ -18,14 +18,14 @@ pub fn missing() -> Vec<Missing> {
     requirements::missing_from(OLDEST, "the first with links at devices (tcx)")
 }
 
-/// The constants of a program, set before the verifier looks at it: `place` of `bpf/tc/host.h`.
+/// The constants of a program, set before the verifier checks it: `place` of `bpf/tc/host.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// Bytes of a packet before its IP header.
     pub(super) link_header: u32,
-    /// Whether clock and coin come with each packet.
+    /// True if clock and coin come with each packet.
     pub(super) supplied: bool,
-    /// Which packets it will see.
+    /// The direction of its packets.
     pub(super) direction: Direction,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn parameters(settings: &MapHandle) -> Result<Vec<(String, String)>, 
     Ok(text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
 }
 
-/// What is shown of a state: the figures' names with the words over 2^32.
+/// The visible numbers of a state: the figures' names with the words over 2^32.
 pub(super) fn observables(map: &MapHandle, program: &Program) -> Result<Vec<(&'static str, i64)>, Error> {
     let bytes = value(map, MapFlags::ANY)?;
     let words: Vec<_> =
@@ -107,7 +107,7 @@ pub(super) fn observables(map: &MapHandle, program: &Program) -> Result<Vec<(&'s
     Ok(program.state.iter().map(|(at, name, _)| (*name, word(*at))).collect())
 }
 
-/// What all processors have booked.
+/// The books of all processors.
 pub(super) fn books(map: &MapHandle) -> Result<Books, Error> {
     let processors = map.lookup_percpu(ONLY, MapFlags::ANY).map_err(|e| failed("give its books", e))?;
     Ok(Books::of(&processors.unwrap_or_default()))

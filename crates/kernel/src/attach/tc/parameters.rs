@@ -11,13 +11,13 @@ pub(super) struct Settings {
     pub(super) not_ect: Option<NotEct>,
 }
 
-/// What becomes of a packet that is chosen for a mark, and whose sender does not ask for ECN.
+/// The treatment of a packet that is chosen for a mark, and whose sender does not use ECN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum NotEct {
     /// It is dropped, where another would be marked (RFC 3168, section 7).
     #[default]
     Drop,
-    /// It goes on. Then only who asks for ECN is held.
+    /// It goes on. Then only ECN traffic is held.
     Pass,
 }
 
@@ -41,7 +41,7 @@ impl NotEct {
 /// The parameters in the form that a program takes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgramParameters {
-    /// What stands behind the text in its `struct settings`: the place, and the law's parameters.
+    /// The words behind the text in its `struct settings`: the constants of the device, and the law's parameters.
     pub(super) words: Vec<i64>,
     /// The words that its state begins with before the first packet; the rest is zero.
     pub(super) start: Vec<i64>,

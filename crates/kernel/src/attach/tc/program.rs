@@ -21,7 +21,7 @@ pub(super) struct Program {
     /// The law's name; in C, with underscores, the function's too.
     pub(super) name: &'static str,
     kind: &'static Kind,
-    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and what it is.
+    /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and the meaning.
     pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
     parameters: fn(&Settings) -> Result<ProgramParameters, String>,
@@ -30,9 +30,9 @@ pub(super) struct Program {
 /// The parameters of laws of a kind, as a scenario.
 #[derive(Debug)]
 struct Kind {
-    /// With `LAW` in the place of the law's name.
+    /// With `LAW` for the law's name.
     scenario: &'static str,
-    /// What `--set` may name: as it says it, and as the scenario has it.
+    /// The keys of `--set`: as it has them, and as the scenario has them.
     keys: &'static [(&'static str, &'static str)],
     example: &'static str,
 }
@@ -56,7 +56,7 @@ flows.all = { from = "here", to = "there", rtt = "1 ms", cc = { law = "newreno" 
     example: "link.rate=\"100 Mbit/s\"",
 };
 
-/// One state for TCP and one for everything else, and a virtual queue; unless it is said, 24 ms of the line have room there.
+/// One state for TCP and one for everything else, and a virtual queue, by default of 24 ms of the line.
 const CLASSES: &Kind = &Kind {
     scenario: r#"
 format = 1
@@ -194,10 +194,10 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The law of that name with what `settings` say of it and of the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
+    /// The law of that name with `settings` for it and for the line: `aqm.KEY=VALUE`, `link.rate=RATE`, and
     /// `link.packet=SIZE`, the mean packet with the header of the link layer. Of BAT and CLCC also `classes.tcp.KEY` and
-    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` in the place of law and rate. Of laws that
-    /// mark `not_ect=drop` or `not_ect=pass`: what becomes of packets that are chosen and cannot carry a mark.
+    /// `classes.other.KEY`, and `link.buffer`; of a conditioner `conditioner.KEY` instead of law and rate. Of laws that mark
+    /// `not_ect=drop` or `not_ect=pass`: the treatment of packets that are chosen and cannot carry a mark.
     ///
     /// # Errors
     /// [`Error::Input`] with the words of the scenario reader.
@@ -222,12 +222,12 @@ impl Wanted {
     }
 }
 
-/// Where `struct settings` has its version and its text.
+/// The offsets of the version and the text in `struct settings`.
 pub(super) const VERSION: Range<usize> = 4..8;
 pub(super) const TEXT: Range<usize> = 8..8 + 1024;
 
 impl Program {
-    /// What the command line says of a device.
+    /// Reads the command line's settings of a device.
     fn settings(&self, settings: &[String]) -> Result<Settings, Error> {
         let Kind { scenario, keys, example } = *self.kind;
         let input = |error: &dyn ToString| {

@@ -18,7 +18,7 @@ use crate::attach::settings;
 pub(super) const BAT: usize = 4;
 pub(super) const CLCC: usize = 13;
 
-/// What becomes of a packet that a law chooses: `enum chosen` of `bpf/tc/line.h`.
+/// The treatment of a packet that a law chooses: `enum chosen` of `bpf/tc/line.h`.
 #[derive(Debug, Clone, Copy)]
 enum OfChosen {
     Drop,
@@ -83,7 +83,7 @@ pub(super) fn avq(settings: &Settings) -> Result<ProgramParameters, String> {
     Ok(queue(scenario, words, vec![start.virtual_capacity.0, start.virtual_queue.0], not_ect))
 }
 
-/// Where the law has TCP and everything else among its classes.
+/// The indices of TCP and of everything else among the law's classes.
 fn classes(scenario: &Scenario) -> [usize; 2] {
     let names = scenario.class_names();
     ["tcp", "other"].map(|class| names.iter().position(|name| *name == class).unwrap_or(0))

@@ -17,27 +17,27 @@ pub struct Trial {
     object: Object,
 }
 
-/// How a packet comes.
+/// The arrival of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// When, on the program's clock [ns]. Time zero is no time.
+    /// Its time, on the program's clock [ns]. Time zero is no time.
     pub at_ns: u64,
-    /// The coin, uniform over all 32 bits: a probability p chooses what is below p 2^32.
+    /// The coin, uniform over all 32 bits: a probability p chooses coins below p 2^32.
     pub coin: u32,
-    /// How many segments it has and the payload of each [B]; none is a packet of its own.
+    /// The number of its segments and the payload of each [B]; none is a packet of its own.
     pub segments: Option<(u32, u32)>,
     /// Bytes with the headers of all segments, where the kernel has counted them.
     pub wire_bytes: Option<u32>,
 }
 
-/// What the kernel shall do with a packet.
+/// The verdict on a packet, for the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The next program goes on with it, or the device.
     Next,
     /// It is dropped.
     Drop,
-    /// What no program of ours says.
+    /// A verdict that no program of ours returns.
     Other(u32),
 }
 
@@ -45,7 +45,7 @@ const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_b
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
 const NEXT: u32 = u32::MAX;
 const DROP: u32 = 2;
-/// `struct __sk_buff`, and where it has what is set here.
+/// `struct __sk_buff`, and the offsets of its fields here.
 const CONTEXT: usize = 192;
 const CB: usize = 48;
 const WIRE_LEN: usize = 160;
@@ -56,12 +56,12 @@ impl Trial {
     /// Loads the program.
     ///
     /// # Errors
-    /// What the machine lacks; what the kernel says.
+    /// A missing part of the machine; an error of the kernel.
     pub fn new(wanted: Wanted) -> Result<Self, Error> {
         Self::load(wanted, true)
     }
 
-    /// The same with the kernel's clock and coin, for what it costs.
+    /// The same with the kernel's clock and coin, for measurements of its cost.
     ///
     /// # Errors
     /// As [`Trial::new`].
@@ -69,8 +69,8 @@ impl Trial {
         Self::load(wanted, false)
     }
 
-    /// The token bucket with the kernel's clock, compiled without the lock that keeps processors apart: for a test to see
-    /// what the lock is for. `settings` as in [`Wanted::read`].
+    /// The token bucket with the kernel's clock, compiled without the lock that keeps processors apart: for a test of the
+    /// lock. `settings` as in [`Wanted::read`].
     ///
     /// # Errors
     /// As [`Wanted::read`] and [`Trial::new`].
@@ -92,10 +92,10 @@ impl Trial {
         Ok(Self { wanted, object })
     }
 
-    /// Gives it an Ethernet frame; what shall become of it, and the frame then.
+    /// Gives it an Ethernet frame; returns the verdict, and the frame then.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn give(&self, frame: &[u8], arrival: Arrival) -> Result<(Verdict, Vec<u8>), Error> {
         let mut context = [0; CONTEXT];
         let mut put = |at: usize, word: u32| context[at..at + 4].copy_from_slice(&word.to_ne_bytes());
@@ -122,10 +122,10 @@ impl Trial {
         Ok((verdict, after))
     }
 
-    /// What a packet costs: gives a frame so many times, one right after the other.
+    /// The cost of a packet: gives a frame so many times, one right after the other.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn cost(&self, frame: &[u8], times: u32) -> Result<Duration, Error> {
         let input = ProgramInput { data_in: Some(frame), repeat: times, ..ProgramInput::default() };
         Ok(self.run(input)?.1)
@@ -144,25 +144,25 @@ impl Trial {
     /// Gives it other parameters.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn tell(&mut self, wanted: Wanted) -> Result<(), Error> {
         loaded::tell(&loaded::map(&self.object, "settings")?, &wanted)?;
         self.wanted = wanted;
         Ok(())
     }
 
-    /// What is shown of the law's state: names, and words over 2^32.
+    /// The visible numbers of the law's state: names, and words over 2^32.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn observables(&self) -> Result<Vec<(&'static str, i64)>, Error> {
         loaded::observables(&loaded::map(&self.object, "state")?, self.wanted.program)
     }
 
-    /// What it has booked.
+    /// Its books.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn books(&self) -> Result<Books, Error> {
         loaded::books(&loaded::map(&self.object, "books")?)
     }

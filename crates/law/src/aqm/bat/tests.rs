@@ -90,7 +90,7 @@ fn the_weight_of_a_class_is_increase_over_decrease() {
     }
 }
 
-/// What is offered does not matter to (1e) as long as it is more than the share; who wants less has it.
+/// The offered rate does not matter to (1e) as long as it is more than the share; a class that offers less keeps its rate.
 #[test]
 fn equal_constants_give_max_min_shares() {
     let law = bat(vec![Class::FREE; 2]);
@@ -129,7 +129,7 @@ fn the_excess_by_rate_shares_the_threshold_and_leaves_a_short_queue() {
     }
 }
 
-/// The sum of what all classes are let in decides; the level of the queue and its slope say nothing.
+/// The sum of the admitted rates of all classes decides; the level of the queue and its slope do not count.
 #[test]
 fn the_excess_by_rate_is_of_what_is_let_in() {
     let law = with(&[("excess", 1.0), ("threshold", 0.9)], vec![Class::FREE]).unwrap();
@@ -196,7 +196,7 @@ fn of_line(share: f64) -> f64 {
     S * 0.004 * share
 }
 
-/// Below the floor up by w, above the ceiling down by w, whatever the queue says.
+/// Below the floor up by w, above the ceiling down by w, whatever the queue.
 #[test]
 fn the_coarse_level_keeps_the_guaranteed_interval() {
     let class = Class { ceiling: Some(Rate(60 * MBIT)), ..floor(40) };

@@ -1,4 +1,4 @@
-//! CLCC's outer loop: what a period saw, and what it makes of a decrease. [`super`] has the source and the deviations.
+//! CLCC's outer loop: the measurements of a period, and the decrease that follows from them. [`super`] has the source and the deviations.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,10 +12,10 @@ use crate::parameter::Values;
 /// The measured ratio is at most so many times the reference.
 pub const MOST_RATIO: f64 = 100.0;
 
-/// What the other classes count with at least [bit/s].
+/// The least rate that the other classes count with [bit/s].
 pub const LEAST_OTHERS: f64 = 1e4;
 
-/// Where a decrease without a bound ends, far beyond any meaning, so that it stays a number.
+/// The end of a decrease without a bound, far beyond any meaning, so that it stays a number.
 const MOST_DECREASE: f64 = 1e12;
 
 /// A PID controller in increments: (4), `y_k = y_{k-1} + b_0 x_k + b_1 x_{k-1} + b_2 x_{k-2}`.
@@ -37,19 +37,19 @@ impl<N: Number> Pid<N> {
         Self { b0: k_r * (one + t / t_n + t_v / t), b1: -k_r * (one + two * t_v / t), b2: k_r * t_v / t }
     }
 
-    /// What is added to the output, for the errors now and before.
+    /// The change of the output, for the errors now and before.
     #[must_use]
     pub fn change(&self, error: N, before: N, before_that: N) -> N {
         self.b0 * error + self.b1 * before + self.b2 * before_that
     }
 }
 
-/// The outer loop: what a measured ratio makes of a decrease.
+/// The outer loop: the decrease as a function of the measured ratio.
 #[derive(Debug, Clone, Copy)]
 pub struct Outer<N> {
-    /// Gains where the error is small, between the edges, and large.
+    /// Gains for a small error, for one between the bounds, and for a large one.
     pub beta: [N; 3],
-    /// Where an error stops being small, and where it begins to be large.
+    /// The upper bound of a small error, and the lower bound of a large one.
     pub edges: [N; 2],
     /// Weights of the errors before, over the decrease.
     pub before: [N; 2],
@@ -73,20 +73,20 @@ impl<N: Number> Outer<N> {
     }
 }
 
-/// What becomes of the decrease while a class offers too little.
+/// The treatment of the decrease while a class offers too little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preemption {
     /// It is kept.
     Hold,
     /// It shrinks.
     Decay,
-    /// What (6) says.
+    /// As in (6).
     None,
-    /// It is zero, so that nothing more of the class is dropped, and what it was before is kept for the time after.
+    /// It is zero, so that nothing more of the class is dropped, and its value before is kept for the time after.
     Zero,
 }
 
-/// What every class is steered by.
+/// The settings that steer every class.
 #[derive(Debug)]
 pub struct Steering<N> {
     /// The step
@@ -94,24 +94,24 @@ pub struct Steering<N> {
     pub(super) period_s: f64,
     /// Time between two steps [s]
     pub period: N,
-    /// Whether the decrease is kept below the bound of what is offered, (7)
+    /// True if the decrease is kept below the bound of the offered load, (7)
     pub bound: bool,
-    /// What becomes of the decrease while a class offers too little
+    /// The treatment of the decrease while a class offers too little
     pub preemption: Preemption,
-    /// What [`Preemption::Decay`] leaves of the decrease
+    /// The share of the decrease that [`Preemption::Decay`] leaves
     pub left: N,
-    /// What the other classes count with at least [packets/s]
+    /// The least rate that the other classes count with [packets/s]
     pub least_others: N,
     /// By class; none is left to the inner law
     pub steered: Vec<Option<Steered<N>>>,
 }
 
-/// What a class is held to.
+/// The reference of a class.
 #[derive(Debug, Clone, Copy)]
 pub struct Steered<N> {
     /// Of the line
     pub share: N,
-    /// What it is served over what the others are
+    /// The ratio of its service to that of the others
     pub reference: N,
     /// The ratio counts as this at most
     pub most_ratio: N,
@@ -121,28 +121,28 @@ pub struct Steered<N> {
     pub floor: N,
 }
 
-/// What is remembered of a class from one step to the next.
+/// The state of a class from one step to the next.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held<N> {
     /// In force.
     pub(super) decrease: N,
-    /// What the loop goes on from.
+    /// The value that the loop continues from.
     pub(super) kept: N,
     pub(super) ratio: N,
     /// The last two errors, the newer first.
     pub(super) errors: [N; 2],
 }
 
-/// What a period saw [packets]: of a class, of all.
+/// The sums of a period [packets]: of a class, of all.
 #[derive(Debug, Clone, Copy)]
 pub struct Sums<N> {
-    /// What the class offered
+    /// Arrivals of the class
     pub arrived: N,
-    /// What all did
+    /// Arrivals of all classes
     pub all_arrived: N,
-    /// What the class was served
+    /// Departures of the class
     pub departed: N,
-    /// What all were
+    /// Departures of all classes
     pub all_departed: N,
 }
 
@@ -160,7 +160,7 @@ impl<N: Number> Sums<N> {
     }
 }
 
-/// What a step is told.
+/// The input of a step.
 pub(super) struct Seen<N> {
     pub(super) sums: Sums<N>,
     /// Mean of the ratios of samples, where they were taken.
@@ -169,7 +169,7 @@ pub(super) struct Seen<N> {
     pub(super) capacity: N,
 }
 
-/// Ratios of samples, and what the sample at hand saw.
+/// Ratios of samples, and the sums of the present sample.
 #[derive(Debug, Clone, Copy)]
 pub struct Samples<N> {
     sums: Sums<N>,
@@ -187,7 +187,7 @@ impl<N: Number> Samples<N> {
         Self { sums: Sums::nothing(), since: 0, ratios: N::of(0.0), count: 0 }
     }
 
-    /// An interval of the sample at hand, which has `intervals` of them and the ratio that `of` says, if any.
+    /// Adds an interval to the present sample, which has `intervals` of them and the ratio by `of`, if any.
     pub(super) fn add(&mut self, observation: &Observation<N>, intervals: u32, of: impl FnOnce(&Sums<N>) -> Option<N>) {
         self.sums.add(observation);
         self.since += 1;
@@ -262,14 +262,14 @@ impl<N: Number> Steering<N> {
         })
     }
 
-    /// What a class was served over what the others were, over so long [s]; none where nothing was served.
+    /// The ratio of a class's service to that of the others, over so long [s]; none if nothing was served.
     pub(super) fn ratio(&self, own: &Steered<N>, sums: &Sums<N>, length: N) -> Option<N> {
         let others = (sums.all_departed - sums.departed) / length;
         let served = sums.departed / length;
         (sums.all_departed > N::of(0.0)).then(|| (served / others.max(self.least_others)).min(own.most_ratio))
     }
 
-    /// The period is over: what becomes of the decrease of a class of the law `inner`.
+    /// The end of a period: the next decrease of a class of the law `inner`.
     pub(super) fn turn<A: Aimd<N>>(&self, inner: &A, class: usize, held: Held<N>, seen: &Seen<N>) -> Held<N> {
         let Some(own) = &self.steered[class] else { return held };
         let Some(of_sums) = self.ratio(own, &seen.sums, self.period) else { return held };

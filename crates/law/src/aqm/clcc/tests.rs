@@ -19,7 +19,7 @@ fn outer<N: Number>(beta: [f64; 3]) -> Outer<N> {
     Outer { beta: beta.map(N::of), edges: [0.1, 0.5].map(N::of), before: [N::of(0.0); 2] }
 }
 
-/// (4) by backward differences of (3): coefficients and answers worked out by hand elsewhere.
+/// (4) by backward differences of (3): coefficients and results worked out by hand elsewhere.
 #[test]
 fn pid_coefficients_and_answers() {
     let pid = Pid::of(2.0, 4.0, 0.5, 1.0);
@@ -172,7 +172,7 @@ fn preemption_holds_decays_or_does_not_exist() {
 }
 
 /// With zero nothing more of the class is dropped while it offers too little and for one period of its return, which is
-/// what section IV-B says against it; then the loop goes on from where it was.
+/// the objection of section IV-B; then the loop goes on from where it was.
 #[test]
 fn zero_forwards_all_until_a_period_after_the_return() {
     let law = clcc(&[("preemption", 3.0)]);
@@ -219,7 +219,7 @@ fn the_ratio_is_of_sums_or_the_mean_of_samples() {
     }
 }
 
-/// The first step is at the end of the first period, by what has been seen until then, and none is between two.
+/// The first step is at the end of the first period, by the sums until then, and none is between two.
 #[test]
 fn a_step_waits_for_its_period() {
     let law = clcc(&[]);

@@ -195,7 +195,7 @@ fn max_p_follows_the_average() {
     assert_eq!(law.requirements().tick_s, Some(0.5));
 }
 
-/// A max_p that moved changes what an arrival is told, between the thresholds and above.
+/// A max_p that moved changes an arrival's probability, between the thresholds and above.
 #[test]
 fn a_moved_max_p_is_the_one_in_force() {
     let law = adaptive(&[("adaptive", 1.0), ("wait", 0.0)]);
@@ -222,7 +222,7 @@ fn max_p_waits_while_nothing_arrives() {
     assert!((s.max_p - 0.09).abs() < 1e-12);
 }
 
-/// The registry builds what the switch says, and shows max_p only where it moves.
+/// The registry builds the law of the switch, and shows max_p only if it moves.
 #[test]
 fn the_switch_chooses() {
     for (on, names, tick) in [(0.0, 3, None), (1.0, 4, Some(0.25))] {

@@ -1,5 +1,5 @@
-//! Packets that acknowledgements bring beyond the bandwidth, where a link or a receiver holds them up: the window has to have
-//! room for so many more.
+//! Packets that acknowledgements bring beyond the bandwidth when a link or a receiver holds them up: the window grows by so
+//! many.
 //!
 //! Source: Linux, `net/ipv4/tcp_bbr.c`, bbr_update_ack_aggregation.
 
@@ -18,7 +18,7 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// The flow was idle: what comes now is counted from now on.
+    /// The flow was idle: the count starts anew.
     pub(super) fn restart(&mut self, now: Time) {
         (self.epoch, self.acked) = (now, 0.0);
     }

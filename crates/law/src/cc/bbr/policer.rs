@@ -1,4 +1,4 @@
-//! The delivery rate under a policer, which drops what exceeds its rate: BBR would take the rate of a burst for the bandwidth.
+//! The delivery rate under a policer, which drops packets above its rate: BBR would take the rate of a burst for the bandwidth.
 //!
 //! Source: Linux, `net/ipv4/tcp_bbr.c`, long-term bandwidth sampling.
 

@@ -280,7 +280,7 @@ fn two_intervals_with_the_same_losses_are_a_policer() {
     }
 }
 
-/// Ten packets that come together each 10 ms are nine more than the bandwidth brings: the window has room for them.
+/// Ten packets that come together each 10 ms are nine more than the bandwidth brings: the window includes them.
 #[test]
 fn the_window_has_room_for_what_comes_together() {
     let mut path = Path::probing();

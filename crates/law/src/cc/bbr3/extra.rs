@@ -14,7 +14,7 @@ pub(super) struct Extra {
 }
 
 impl Extra {
-    /// The flow was idle: what comes now is counted from now on.
+    /// The flow was idle: the count starts anew.
     pub(super) fn restart(&mut self, now: Time) {
         self.since = now;
     }

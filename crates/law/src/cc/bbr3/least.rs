@@ -1,4 +1,4 @@
-//! The smallest round trip of ten seconds, and that of five, whose age says when to look for it with less in flight.
+//! The smallest round trip of ten seconds, and that of five, whose age decides when to look for it with less in flight.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeRTT Logic", UpdateMinRTT.
 //! Differs: nothing is old before the first sample. The draft's initialisation leaves BBR.probe_rtt_min_stamp open.

@@ -56,7 +56,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// StartRound: it lasts until what is sent from now on is acknowledged.
+    /// StartRound: it lasts until a packet sent from now on is acknowledged.
     pub(super) fn begin(&mut self, delivered: u64) {
         self.until = delivered;
     }
@@ -77,10 +77,10 @@ impl Rounds {
     }
 }
 
-/// What the acknowledgements say of the last probe for bandwidth.
+/// The result of the last probe for bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Probe {
-    /// It is over, and what it sent is being acknowledged: ACKS_PROBE_STOPPING.
+    /// It is over, and its packets are being acknowledged: ACKS_PROBE_STOPPING.
     pub(super) stopping: bool,
     /// BBR.is_bw_probe_sample, BBR.prev_probe_too_high and BBR.prev_probe_precautionary.
     pub(super) sample: bool,
@@ -88,10 +88,10 @@ pub(super) struct Probe {
     pub(super) precautionary: bool,
 }
 
-/// ProbeRTT. It keeps the flow short of data, so that its samples say nothing of the bandwidth.
+/// ProbeRTT. It keeps the flow short of data, so that its samples do not measure the bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Dip {
-    /// When it may end, and whether a round trip has passed in it.
+    /// The time at which it may end, and true once a round trip has passed in it.
     until: Option<Time>,
     round: bool,
     /// Packets sent from then on are held back, until so many are delivered.
@@ -122,7 +122,7 @@ impl Dip {
         self.until.is_some_and(|until| now > until)
     }
 
-    /// Whether a packet was held back.
+    /// True if a packet was held back.
     pub(super) fn held(&self, then: &Transmission) -> bool {
         self.held_since.is_some_and(|since| then.sent >= since && then.delivered <= self.held_until)
     }

@@ -1,4 +1,4 @@
-//! Whether the pipe is full: the delivery rate grows no more, or in Startup too much is lost.
+//! The test of a full pipe: the delivery rate grows no more, or in Startup too much is lost.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "Exiting Acceleration Based on Bandwidth Plateau" and "Exiting Startup Based on Packet
 //! Loss".
@@ -17,7 +17,7 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// Begins to look, from a rate [packets/s]; from zero, the first sample is what the others have to exceed.
+    /// Begins to look, from a rate [packets/s]; from zero, the others have to exceed the first sample.
     pub(super) fn look(&mut self, baseline: f64) {
         (self.baseline, self.count, self.now) = (baseline, 0, false);
     }
@@ -35,7 +35,7 @@ impl Pipe {
         self.reached |= self.now;
     }
 
-    /// Losses say that it is full.
+    /// Losses show that it is full.
     pub(super) fn fill(&mut self) {
         (self.now, self.reached) = (true, true);
     }

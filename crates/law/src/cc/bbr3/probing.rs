@@ -1,4 +1,4 @@
-//! When to probe for bandwidth, and how far: the wait between probes and the long-term bound of what is in flight.
+//! The times and sizes of probes for bandwidth: the wait between probes and the long-term bound of the flight.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "Time Scale for Bandwidth Probing" and "ProbeBW Algorithm Details".
 
@@ -24,7 +24,7 @@ impl Wait {
         self.since = now;
     }
 
-    /// Whether the time is over, or as many rounds as an idealised Reno flow would need.
+    /// True if the time is over, or as many rounds as an idealised Reno flow would need.
     pub(super) fn is_over(&self, now: Time, rounds: f64) -> bool {
         now.since(self.since).seconds() > self.most_s || self.rounds as f64 >= rounds
     }
@@ -68,7 +68,7 @@ impl LongTerm {
         self.per_packet = (window / growth).max(1.0);
     }
 
-    /// ProbeInflightLongtermUpward, where the window is at the bound and is what limits the flow.
+    /// ProbeInflightLongtermUpward, if the window is at the bound and limits the flow.
     pub(super) fn grow(&mut self, acked: f64, window: f64, round_start: bool) {
         self.acked += acked;
         if self.acked >= self.per_packet {
@@ -81,7 +81,7 @@ impl LongTerm {
         }
     }
 
-    /// InflightWithHeadroom: what leaves a share of the bound, and a packet at least, to others.
+    /// InflightWithHeadroom: leaves a share of the bound, and a packet at least, to others.
     pub(super) fn with_headroom(&self, c: &Constants) -> f64 {
         if self.bound.is_infinite() {
             return self.bound;

@@ -1,4 +1,4 @@
-//! What the sender does about losses, and what comes back if they were none.
+//! The sender's response to losses, and the state that returns if they were spurious.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "Updating the Model Upon Detecting a Spurious Loss Recovery".
 
@@ -15,7 +15,7 @@ pub(super) struct Recovery {
     undo: Option<Undo>,
 }
 
-/// What comes back.
+/// The state that returns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Undo {
     /// The phase that losses ended: BBR.undo_state.
@@ -37,7 +37,7 @@ impl Recovery {
         }
     }
 
-    /// The episode is over; what it would bring back.
+    /// The episode is over; returns the state that it would bring back.
     pub(super) fn leave(&mut self) -> Option<Undo> {
         core::mem::take(self).undo
     }

@@ -1,4 +1,4 @@
-//! What the last round trip delivered, and the short-term model: the bounds that losses draw from it outside of probing.
+//! The delivery of the last round trip, and the short-term model: the bounds that losses draw from it outside of probing.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "When not Probing for Bandwidth".
 
@@ -94,8 +94,8 @@ impl Signals {
         self.lost = false;
     }
 
-    /// Once a round trip: the bounds come down to what was delivered, but by no more than to `beta` of what they were. While the
-    /// flow probes they stay.
+    /// Once a round trip: the bounds come down to the delivery of the round, but by no more than to `beta` of their values.
+    /// While the flow probes they stay.
     pub(super) fn adapt(&mut self, probing: bool, bandwidth: f64, window: f64, beta: f64) {
         if !self.round_over {
             return;

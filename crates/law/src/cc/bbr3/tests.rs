@@ -161,8 +161,8 @@ fn startup_ends_on_a_plateau() {
     assert!(path.s.mode.is_probe_bw());
 }
 
-/// A round trip in fast recovery with 3 of 80 packets lost ends Startup only if they are in six places, and only if the round
-/// trip is whole, also where the flow is short of data. If the losses were none, it goes on.
+/// A round trip in fast recovery with 3 of 80 packets lost ends Startup only if they are in six ranges, and only if the round
+/// trip is whole, also if the flow is short of data. If the losses were none, it goes on.
 #[test]
 fn losses_end_startup() {
     for (places, whole, ends) in [(6, true, true), (5, true, false), (6, false, false)] {
@@ -191,7 +191,7 @@ fn losses_end_startup() {
     }
 }
 
-/// Six packets in a row are one place.
+/// Six packets in a row are one range.
 #[test]
 fn a_burst_of_losses_is_one_range() {
     let mut ranges = Ranges::default();
@@ -349,7 +349,7 @@ fn the_bound_grows_twice_as_fast_each_round() {
     assert_eq!(long.rounds, 30);
 }
 
-/// A probe ends after three rounds without growth, none of them short of data. Where the long-term bound limits it, it goes on.
+/// A probe ends after three rounds without growth, none of them short of data. If the long-term bound limits it, it goes on.
 #[test]
 fn a_probe_ends_on_a_plateau() {
     let mut path = Path::up_with(&[("probe_rtt_interval", 1e4)]);
@@ -370,8 +370,8 @@ fn a_probe_ends_on_a_plateau() {
     assert!((65.0..81.0).contains(&bound.s.long.bound) && most < 3, "{} {most}", bound.s.long.bound);
 }
 
-/// The second loss of 60 packets in flight is too much: the bound is what was in flight when losses crossed 2 %, the probe is over,
-/// and it is not answered again. Short of data, the probe ends, and the bound stays as it was.
+/// The second loss of 60 packets in flight is too much: the bound is the flight when losses crossed 2 %, the probe is over, and
+/// later losses change nothing. Short of data, the probe ends, and the bound stays as it was.
 #[test]
 fn losses_end_a_probe() {
     for limited in [false, true] {
@@ -448,8 +448,8 @@ fn a_probe_cut_short_for_nothing_begins_again() {
     }
 }
 
-/// Five seconds without a smaller round trip: half a bandwidth-delay product in flight for 200 ms and a round trip. What is
-/// delivered meanwhile says nothing of the bandwidth. Then the phase is CRUISE, with a window as before.
+/// Five seconds without a smaller round trip: half a bandwidth-delay product in flight for 200 ms and a round trip. The
+/// delivery meanwhile does not measure the bandwidth. Then the phase is CRUISE, with a window as before.
 #[test]
 fn probe_rtt_comes_every_five_seconds() {
     let mut path = Path::probing();

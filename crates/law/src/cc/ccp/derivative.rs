@@ -1,4 +1,4 @@
-//! What CCPD adds to CCP: the derivative gain, its unit, and the span that the change is taken over.
+//! The addition of CCPD to CCP: the derivative gain, its unit, and the span that the change is taken over.
 
 use crate::estimate::Lookback;
 use crate::parameter::{Default, Parameter, Unit, Values};
@@ -44,7 +44,7 @@ pub(super) fn kd_s(values: &Values) -> f64 {
     values.number("kd") * SECONDS[values.number("kd_unit") as usize]
 }
 
-/// What the change is taken over.
+/// The span that the change is taken over.
 pub(super) fn lookback(values: &Values) -> Lookback {
     if values.number("derivative_span") == 0.0 { Lookback::RoundTrip } else { Lookback::Acknowledgement }
 }

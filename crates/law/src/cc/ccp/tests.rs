@@ -27,8 +27,8 @@ fn near(is: f64, should: f64, digit: f64, what: &str) {
     assert!((is - should).abs() <= 0.500_001 * digit, "{what}: {is}, not {should}");
 }
 
-/// Window of one of `n` flows and the queue they keep, where the law settles: approached in small steps, so that
-/// nothing is said of how it would get there.
+/// Window of one of `n` flows and the queue they keep, at the equilibrium: approached in small steps, so that
+/// the path to it does not matter.
 fn rest(kp: f64, n: f64, buffer: f64, bdp: f64) -> (f64, f64) {
     let law: Ccp = compiled(&[("kp", kp)]);
     let mut window = 10.0;
@@ -96,7 +96,7 @@ fn the_equilibrium_of_several_flows() {
     }
 }
 
-/// How much the window falls for a packet more in the queue, and rises for one more a round trip before.
+/// The fall of the window for a packet more in the queue, and its rise for one more a round trip before.
 fn slopes(kp: f64, kd: f64, unit: f64, form: f64, earlier_s: f64) -> (f64, f64) {
     let law: Control<Dual, true> = compiled(&[("kp", kp), ("kd", kd), ("kd_unit", unit), ("window_form", form)]);
     let slope = |level: Dual, earlier: Dual| {
@@ -152,8 +152,8 @@ const CONTINUOUS: [[f64; 8]; 6] = [
 ];
 
 /// The continuous loop (2): what is committed grows by what is sent, at a window a round trip, and shrinks by what is
-/// served. The law as printed, over steps so short that it is continuous, and solved in each of them for what is then
-/// committed, which is a line through two of its answers.
+/// served. The law as printed, over steps so short that it is continuous, and solved in each of them for the load
+/// then committed, which is a line through two of its outputs.
 #[test]
 fn the_continuous_loop() {
     for [rtt_ms, kp, rest @ ..] in CONTINUOUS {
@@ -213,8 +213,8 @@ const MULTIPLIERS: [[f64; 6]; 18] = [
     [4.0, 190.0, 1000.0, 0.5128, 0.5473, -0.9370],
 ];
 
-/// A round trip at a time. `down` and `up` are what the window answers to the queue and to what was committed a round trip
-/// ago. With an empty queue `w' = up w`; with a standing one the queue is `w - BDP` of the round before, and so
+/// A round trip at a time. `down` and `up` are the window's derivatives by the queue and by the load committed a round
+/// trip ago. With an empty queue `w' = up w`; with a standing one the queue is `w - BDP` of the round before, and so
 /// `w'' = -down w' + up (w' + w)`.
 fn multipliers(down: f64, up: f64) -> (f64, [f64; 2]) {
     let half = (up - down) / 2.0;
@@ -268,7 +268,7 @@ fn the_explicit_form_a_round_trip_is_stable_below_its_border_only() {
     }
 }
 
-/// What the reference's acknowledgement-clocked run tells over its measured part.
+/// The measured part of the reference's acknowledgement-clocked run.
 struct Clocked {
     outstanding: f64,
     outstanding_sd: f64,
@@ -277,8 +277,8 @@ struct Clocked {
     runs_away: bool,
 }
 
-/// One flow on a line of `capacity` [packets/s] with a round trip of `rtt_s` and no losses, whose buffer is told to be
-/// `buffer`; an acknowledgement at a time, as the reference has it: windows are rounded, `from` is where measuring starts.
+/// One flow on a line of `capacity` [packets/s] with a round trip of `rtt_s` and no losses, and `buffer` as the observed
+/// buffer; an acknowledgement at a time, as the reference has it: windows are rounded, `from` is the start of measuring.
 fn clocked(law: &Ccpd, capacity: f64, rtt_s: f64, buffer: f64, end_s: f64, from: &dyn Fn(f64) -> f64) -> Clocked {
     let by = law.requirements().average_rtt.unwrap();
     let (mut base, mut average, mut history) = (BaseRtt::UNKNOWN, AverageRtt::UNKNOWN, History::new());
@@ -382,9 +382,9 @@ fn runs_of_the_reference() {
     }
 }
 
-/// Reference, table 3h: which readings of Kd = 100 work, at 83333 packets/s, 20 ms, B = 600, Kp = 2: 400 packets and no
-/// queue is where the law settles. The explicit form with milliseconds over a round trip never settles, and its
-/// figures there (1790 +- 1145) belong to no state.
+/// Reference, table 3h: which units of Kd = 100 work, at 83333 packets/s, 20 ms, B = 600, Kp = 2: 400 packets and no
+/// queue is the equilibrium. The explicit form with milliseconds over a round trip never settles, and its figures there
+/// (1790 +- 1145) belong to no state.
 #[test]
 fn which_unit_of_kd_works() {
     let run = |unit: f64, span: f64, form: f64| {
@@ -453,7 +453,7 @@ fn the_vector_of_the_reference() {
     }
 }
 
-/// Section V: plain slow start, whatever the estimates say; the first loss ends it and leaves the window to (3).
+/// Section V: plain slow start, whatever the estimates are; the first loss ends it and leaves the window to (3).
 #[test]
 fn slow_start_is_plain_until_a_loss() {
     let law: Ccpd = compiled(&[]);
@@ -470,8 +470,8 @@ fn slow_start_is_plain_until_a_loss() {
     near(s.window, 20.0, 1e-9, "Kp B / (1 + Kp)");
 }
 
-/// What was sent in recovery is lost too: the kept window comes down to the most that (3) allows, Kp B / (1 + Kp), which
-/// fits into any buffer of that size; if others are there as well and it does not, to what (3) makes of the estimates.
+/// The packets sent in recovery are lost too: the kept window comes down to the most that (3) allows, Kp B / (1 + Kp),
+/// which fits into any buffer of that size; if others are there as well and it does not, to (3) of the estimates.
 #[test]
 fn a_window_that_loses_what_recovery_sent_comes_down() {
     let law: Ccpd = compiled(&[]);
@@ -535,7 +535,7 @@ fn a_timeout_is_plain_tcps() {
     assert_eq!(windows, [2.0, 3.0, 60.0, 60.0]);
 }
 
-/// A large derivative, or the explicit form after a burst, asks for less than nothing; the floor keeps two packets.
+/// A large derivative, or the explicit form after a burst, gives a window below zero; the floor keeps two packets.
 #[test]
 fn no_output_is_below_the_floor() {
     let law: Ccpd = compiled(&[("window_form", 1.0)]);
@@ -567,7 +567,7 @@ fn a_step_of_the_buffer_is_no_kick() {
     near(at(160.0) - at(100.0), 60.0 * 2.0 / 5.5, 1e-9, "Kp / (1 + Kp + kappa)");
 }
 
-/// CCP is CCPD with Kd = 0, and asks its host for no history.
+/// CCP is CCPD with Kd = 0, and requires no history of its host.
 #[test]
 fn without_derivative_ccpd_is_ccp() {
     let (ccp, ccpd): (Ccp, Ccpd) = (compiled(&[]), compiled(&[("kd", 0.0)]));

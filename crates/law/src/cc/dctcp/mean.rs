@@ -1,7 +1,7 @@
 //! DCTCP as a model of its means, for the analysis.
 //!
-//! Source: RFC 8257, sections 3.3 to 3.5, for what a window of data does. Where a queue marks by chance, a window of data with `M`
-//! marks on average has one at least with probability `1 - exp(-M)`, and is then reduced by half of alpha, once. Alizadeh,
+//! Source: RFC 8257, sections 3.3 to 3.5, for the effect of a window of data. If a queue marks by chance, a window of data with
+//! `M` marks on average has one at least with probability `1 - exp(-M)`, and is then reduced by half of alpha, once. Alizadeh,
 //! Javanmard and Prabhakar, "Analysis of DCTCP" (SIGMETRICS 2011), have the equation of alpha: `d alpha / dt = g / R (p - alpha)`.
 //! Differs from the law: no slow start, and alpha begins at zero; alpha moves with each packet; a window of data is a round trip, and its reduction comes at
 //! its end.
@@ -22,7 +22,7 @@ pub(in crate::cc) struct Mean<N> {
 }
 
 numbers! {
-    /// What the model remembers.
+    /// The state of the model.
     pub(in crate::cc) struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

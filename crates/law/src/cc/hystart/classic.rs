@@ -1,10 +1,10 @@
 //! HyStart as Linux has it: slow start ends at once when a train of acknowledgements lasts as long as the path, or when the
 //! round-trip time rises.
 //!
-//! Source: S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011; what Linux's
-//! `tcp_cubic` made of it (`hystart_update`): half of the smallest round trip for senders that do not pace, no allowance for
-//! the delay of acknowledgements beyond `ALLOWANCE_S`, and a threshold of an eighth of it between 4 and 16 ms.
-//! Differs: the allowance is fixed, where Linux has what 256 KiB take at the pacing rate, and a millisecond at the most.
+//! Source: S. Ha and I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks 55(9), 2011; its form in Linux's
+//! `tcp_cubic` (`hystart_update`): half of the smallest round trip for senders that do not pace, no allowance for the delay
+//! of acknowledgements beyond `ALLOWANCE_S`, and a threshold of an eighth of it between 4 and 16 ms.
+//! Differs: the allowance is fixed, where Linux has the time of 256 KiB at the pacing rate, and a millisecond at the most.
 
 use crate::number::Number;
 
@@ -22,7 +22,7 @@ pub(in crate::cc) const LOW_WINDOW: f64 = 16.0;
 /// One slow start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::cc) struct Classic {
-    /// When the round began, and when the last acknowledgement of its train came [s].
+    /// The start of the round, and the time of the last acknowledgement of its train [s].
     round_s: f64,
     last_s: f64,
     /// The smallest round trip so far, and of this round [s].

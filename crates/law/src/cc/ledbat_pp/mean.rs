@@ -2,7 +2,7 @@
 //!
 //! Source: draft-irtf-iccrg-ledbat-plus-plus-06, section 4.
 //! Differs from the law: no slow start and no slowdowns; the base delay is that of the empty path, and the current delay has no
-//! filter; what is in flight does not bound the window.
+//! filter; the flight does not bound the window.
 
 use alloc::string::String;
 
@@ -21,7 +21,7 @@ pub(in crate::cc) struct Mean<N> {
 }
 
 numbers! {
-    /// What the model remembers.
+    /// The state of the model.
     pub(in crate::cc) struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -86,8 +86,8 @@ fn a_ramp_up_step_is_bounded_by_the_delay_it_causes() {
     near(self::law(&[("q_bound", 0.5)]).gamma(0.03), 0.5);
 }
 
-/// Equations (5) to (7), by hand: at 1 Mbit/s the signal rests at 10 ms times 1.5. At 20 ms, 100 ms after the last update,
-/// 1/2 1/5 5/500 = 0.1 % is lost of it; where it was 10 ms before, 1/2 2 10/500 = 2 % more.
+/// Equations (5) to (7), by hand: at 1 Mbit/s the equilibrium signal is 10 ms times 1.5. At 20 ms, 100 ms after the last
+/// update, 1/2 1/5 5/500 = 0.1 % is lost of it; where it was 10 ms before, 1/2 2 10/500 = 2 % more.
 #[test]
 fn the_gradual_update_is_that_of_the_rfc() {
     let law = law(&[]);
@@ -98,7 +98,7 @@ fn the_gradual_update_is_that_of_the_rfc() {
     near(self::law(&[("priority", 2.0)]).gradual(1e6, 0.1, 0.030, 0.030), 1e6);
 }
 
-/// Section 4: under a signal that stays the rate rests at PRIO XREF RMAX / x, wherever it begins.
+/// Section 4: under a constant signal the equilibrium rate is PRIO XREF RMAX / x, wherever it begins.
 #[test]
 fn the_rate_rests_where_the_rfc_says() {
     for (priority, delay_s, rate) in [(1.0, 0.0125, 1.2e6), (1.0, 0.03, 0.5e6), (2.0, 0.03, 1e6), (0.5, 0.05, 150e3)] {

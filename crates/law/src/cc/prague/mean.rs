@@ -22,7 +22,7 @@ pub(in crate::cc) struct Mean<N> {
 }
 
 numbers! {
-    /// What the model remembers.
+    /// The state of the model.
     pub(in crate::cc) struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
@@ -34,7 +34,7 @@ numbers! {
 }
 
 impl<N: Number> Mean<N> {
-    /// How much of a virtual round trip a round trip is.
+    /// The share of a virtual round trip in a round trip.
     fn share(&self, seen: &Observation<N>) -> N {
         (seen.rtt_s / self.virtual_rtt).min(N::of(1.0))
     }

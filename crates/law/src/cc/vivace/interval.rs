@@ -1,4 +1,4 @@
-//! Monitor intervals: what became of the packets that were sent at one rate.
+//! Monitor intervals: the fates of the packets that were sent at one rate.
 //!
 //! Source: Dong et al., "PCC Vivace: Online-Learning Congestion Control" (NSDI 2018), section 4: sending rate, loss rate, and the
 //! slope of the round-trip time over time, by linear regression.
@@ -11,9 +11,9 @@ pub(super) struct Interval {
     /// Rate of its packets [packets/s].
     pub(super) rate: f64,
     start: Time,
-    /// When its last packet may be sent.
+    /// The latest sending time of its last packet.
     pub(super) due: Time,
-    /// When it ended.
+    /// Its end.
     pub(super) end: Option<Time>,
     /// Packets sent by its start, and in it once it is over.
     sent_before: u64,
@@ -52,7 +52,7 @@ impl Interval {
         self.sent = sent.saturating_sub(self.sent_before);
     }
 
-    /// Whether a packet that was sent then is one of its own.
+    /// True if a packet that was sent then is one of its own.
     pub(super) fn has(&self, sent: Time) -> bool {
         sent >= self.start && self.end.is_none_or(|end| sent < end)
     }
@@ -82,12 +82,12 @@ impl Interval {
         self.limited |= self.end.is_none();
     }
 
-    /// Whether it says anything: the flow had data all the time, and sent some.
+    /// True if it is valid: the flow had data all the time, and sent some.
     pub(super) fn is_useful(&self) -> bool {
         !self.limited && self.acked + self.lost > 0
     }
 
-    /// Whether all of its packets are accounted for.
+    /// True if all of its packets are accounted for.
     pub(super) fn is_known(&self) -> bool {
         self.end.is_some() && self.acked + self.lost >= self.sent
     }

@@ -58,8 +58,8 @@ fn the_utility_is_that_of_the_paper() {
     }
 }
 
-/// With the loss rate itself in the place of what an interval counts, the rate goes to the equilibrium from either side and
-/// stays: 937, 100.6 and 0.92 Mbit/s at 4, 5 and 8 %, within 20 %.
+/// With the loss rate itself instead of an interval's count, the rate goes to the equilibrium from either side and stays:
+/// 937, 100.6 and 0.92 Mbit/s at 4, 5 and 8 %, within 20 %.
 #[test]
 fn the_rate_goes_to_the_equilibrium() {
     let law = law(&[]);

@@ -21,7 +21,7 @@ pub(in crate::cc) struct Mean<N> {
 }
 
 numbers! {
-    /// What the model remembers.
+    /// The state of the model.
     pub(in crate::cc) struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",

@@ -219,7 +219,7 @@ fn algorithm_1_clamps_before_it_stores() {
     }
 }
 
-/// Without tokens a packet is red whatever the probability says, and the probability goes on; red packets take none.
+/// Without tokens a packet is red whatever the probability, and the probability goes on; red packets take none.
 #[test]
 fn an_empty_bucket_is_red_and_red_takes_no_tokens() {
     let law = compiled(&[]).unwrap();
@@ -237,7 +237,7 @@ fn an_empty_bucket_is_red_and_red_takes_no_tokens() {
     assert_eq!(s.tokens, 0.0);
 }
 
-/// While a customer is idle the probability stays; then it sees the full bucket as one step, clamped.
+/// While a customer is idle the probability stays; then the full bucket counts as one step, clamped.
 #[test]
 fn an_idle_customer_comes_back_to_a_full_bucket() {
     let law = compiled(&[]).unwrap();

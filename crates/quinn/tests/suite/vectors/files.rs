@@ -9,7 +9,7 @@ pub(crate) const SHORT_US: u64 = 10_000;
 pub(crate) const MIDDLE_US: u64 = 40_000;
 pub(crate) const LONG_US: u64 = 100_000;
 
-/// A sequence before its answers: name, section, what it shows, round trip, and what happens.
+/// A sequence before its outputs: name, section, purpose, round trip, and events.
 type Draft = (&'static str, &'static str, &'static str, u64, fn(&mut Writer<'_>));
 
 /// Of windows that grow by whole datagrams: one of them, or two where the curve is followed by such steps, and what rounding makes of it.
@@ -55,7 +55,7 @@ fn echo(w: &mut Writer<'_>) {
     w.round();
 }
 
-/// The whole flight is lost. What is sent after two timeouts tells of it.
+/// The whole flight is lost. The packets sent after two timeouts reveal it.
 fn lose_a_flight(w: &mut Writer<'_>) {
     let window = w.window();
     let (start, every) = w.send(window);
@@ -72,7 +72,7 @@ fn persistent(w: &mut Writer<'_>) {
     (0..8).for_each(|_| w.round());
 }
 
-/// A loss first, and persistent congestion by datagrams that left before it was told.
+/// A loss first, and persistent congestion by datagrams that left before it was detected.
 fn persistent_in_recovery(w: &mut Writer<'_>) {
     (0..2).for_each(|_| w.round());
     let window = w.window();

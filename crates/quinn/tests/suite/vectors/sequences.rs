@@ -1,4 +1,4 @@
-//! What happens to a controller: flights of datagrams, and what becomes of them.
+//! The events of a controller: flights of datagrams, and their fates.
 //!
 //! A flight is sent within half a round trip, and its acknowledgements come a round trip later. So no two lines overlap, and the whole
 //! window was in flight.
@@ -12,13 +12,13 @@ use crate::vectors::driver::Stack;
 pub(crate) const DATAGRAM: u64 = 1200;
 pub(crate) const INITIAL: u64 = 10 * DATAGRAM;
 
-/// A stack that tells its slow-start threshold too.
+/// A stack that reports its slow-start threshold too.
 pub(crate) trait Told: Stack {
     /// [bytes]; none where there is none.
     fn ssthresh(&self) -> Option<f64>;
 }
 
-/// A sequence that is being written, by the answers of a controller.
+/// A sequence that is being written, with the outputs of a controller.
 pub(crate) struct Writer<'a> {
     stack: &'a mut dyn Told,
     events: Vec<Event>,
@@ -114,8 +114,8 @@ impl Writer<'_> {
         self.ack(flight, 0, window, 1, Kind::Acked, more_us);
     }
 
-    /// A flight of a window that loses its first datagram, and what happens on the way: the loss is told a round trip and three
-    /// datagrams later, and everything else is acknowledged.
+    /// A flight of a window that loses its first datagram, and the events on the way: the loss is detected a round trip and
+    /// three datagrams later, and everything else is acknowledged.
     pub(crate) fn round_with_loss(&mut self, kind: Kind) {
         let window = self.window();
         let flight = self.send(window);
@@ -125,7 +125,7 @@ impl Writer<'_> {
         self.ack(flight, heard, window, 1, Kind::Acked, 0);
     }
 
-    /// Something that is told now of a datagram that was sent then.
+    /// An event of now, for a datagram that was sent then.
     pub(crate) fn event(&mut self, kind: Kind, sent_us: u64, datagrams: u64) {
         self.happen(kind, self.now_us, sent_us, [datagrams, 0, 1, 0, 0]);
     }
@@ -140,7 +140,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Nothing happens.
+    /// A span without events.
     pub(crate) fn wait(&mut self, span_us: u64) {
         self.now_us += span_us;
     }

@@ -1,4 +1,4 @@
-//! Functions with known optima, which are places of their grids.
+//! Functions with known optima, which are points of their grids.
 //!
 //! Evaluations: CMA-ES needs about a hundred for each dimension to come from 1 to 10^-4 on the sphere, a few times as many
 //! where it must learn a matrix first. The bounds below are 100 `n`, 300 `n` and, on Rosenbrock's valley, 500 `n`. They
@@ -66,9 +66,9 @@ fn least(sampler: &mut impl Sampler, stream: &mut Stream, values: usize, functio
     }
 }
 
-/// How many of 20 seeds find the optimum, which is zero but for rounding, and how many are better than a hypercube of as
-/// many points. The search starts in a corner. Where the sampler ends before it used its evaluations, another one starts
-/// from the best genome with those that are left.
+/// The number of 20 seeds that find the optimum, which is zero but for rounding, and of those that are better than a
+/// hypercube of as many points. The search starts in a corner. If the sampler ends before it used its evaluations,
+/// another one starts from the best genome with those that are left.
 fn count(dimensions: usize, values: usize, evaluations: usize, function: Function) -> (usize, usize) {
     let genes = vec![ordered(values); dimensions];
     let (mut found, mut better) = (0, 0);
@@ -96,7 +96,7 @@ fn count(dimensions: usize, values: usize, evaluations: usize, function: Functio
     (found, better)
 }
 
-/// Nine in ten seeds: what the sampler may miss is the exact place on the grid.
+/// Nine in ten seeds: the sampler may miss the exact point on the grid.
 const FOUND: usize = 18;
 
 #[test]
@@ -164,7 +164,7 @@ fn what_is_not_admissible_is_left() {
     assert!(found >= FOUND, "{found}");
 }
 
-/// It never asks for more evaluations than it has, and ends by itself where nothing is admissible.
+/// It never proposes more evaluations than it has, and ends by itself if nothing is admissible.
 #[test]
 fn it_ends() {
     let genes = vec![ordered(30); 4];
