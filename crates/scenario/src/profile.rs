@@ -6,7 +6,7 @@ use penstock_law::quantity::Time;
 use crate::model::{EcnEcho, Profile, Recovery, Rto, SenderOptions};
 
 impl Profile {
-    /// What the host does.
+    /// The options of the host.
     pub fn options(self) -> SenderOptions {
         let silent = SenderOptions::default();
         let today = SenderOptions {

@@ -48,7 +48,7 @@ pub fn longest_silence(flow: &[FlowRound]) -> usize {
     flow.split(|round| round.arrived_bytes > 0.0).map(<[FlowRound]>::len).max().unwrap_or(0)
 }
 
-/// How many rounds pass until flows share fairly: the first round from which on, in [`WINDOW`] successive windows of [`WINDOW`]
+/// Rounds until flows share fairly: the first round from which on, in [`WINDOW`] successive windows of [`WINDOW`]
 /// rounds each, every flow gets what all get on average, within `tolerance` of it. `flows` have the same rounds. None of fewer
 /// than two flows, and if they never do. (RFC 5166, section 2.3, has convergence to such a bound.)
 pub fn fair_rounds(flows: &[&[FlowRound]], tolerance: f64) -> Option<usize> {

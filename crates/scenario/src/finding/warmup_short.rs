@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
               or a quarter, and by more than four standard deviations; means depend on the length of the run",
 };
 
-/// Pieces of each half, whose means say how much the run varies by itself.
+/// Pieces of each half, whose means measure how much the run varies by itself.
 const PIECES: usize = 10;
 /// The halves are to differ by more than so many standard deviations of the pieces of the second half. The difference of
 /// two means of ten independent pieces has 0.45 of these: by chance fewer than one run in a thousand is found (Student's t

@@ -355,7 +355,7 @@ pub(crate) static KNOWN_BOTTLENECK: Table = Table {
     ],
 };
 
-/// What senders and receivers do besides the law.
+/// Behaviour of senders and receivers besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
     what: "Behaviour of senders and receivers apart from the law. A law without acknowledgements accepts only \

@@ -149,14 +149,14 @@ fn groups<'a>(fields: &Fields<'a>, around: Around<'_>) -> Result<Vec<(String, It
     flows.errors.each(known, read)
 }
 
-/// Laws know classes by their place only: `class 2` becomes the third one's name.
+/// Laws know classes by their index only: `class 2` becomes the third one's name.
 fn with_class_names(why: &str, names: &[&str]) -> String {
     let named =
         |why: String, (at, name): (usize, &&str)| why.replace(&format!("class {at} "), &format!("the class `{name}` "));
     names.iter().enumerate().fold(why.to_owned(), named)
 }
 
-/// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that do not say otherwise.
+/// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that have no value of their own.
 pub(super) fn apply_defaults(root: &mut Node) {
     let Some(table) = root.table_mut() else { return };
     for section in ["links", "flows"] {
