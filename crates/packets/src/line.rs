@@ -25,11 +25,11 @@ pub(crate) struct Line {
     pub(crate) port: u32,
     /// From the port's near end to here [ps].
     pub(crate) delay: u64,
-    /// What is decided here of packets that come out: [`MARKS`], [`ECN`], [`APART`].
+    /// Decisions made here about packets that come out: [`MARKS`], [`ECN`], [`APART`].
     pub(crate) decides: u8,
     /// Whose packet the head is, if there is one.
     pub(crate) flow: u32,
-    /// What is under way.
+    /// Packets under way.
     pub(crate) packets: Ring<Packet>,
 }
 
