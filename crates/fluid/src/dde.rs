@@ -8,7 +8,7 @@
 
 /// Delay differential equations.
 pub trait Delayed {
-    /// How many unknowns there are.
+    /// Number of unknowns.
     fn size(&self) -> usize;
     /// The shortest delay that reads the past [s]; infinite where none does.
     fn shortest_delay_s(&self) -> f64;
@@ -20,7 +20,7 @@ pub trait Delayed {
     }
 }
 
-/// What was before.
+/// The solution so far.
 pub struct Past<'a> {
     path: &'a Path,
     before: &'a dyn Fn(usize, f64) -> f64,
