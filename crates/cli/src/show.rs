@@ -13,7 +13,7 @@ use crate::folder::{File, Folder};
 use crate::gathered::{self, Gathered};
 use crate::{machine, program, record, registry, terminal};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     format: u32,
@@ -67,7 +67,7 @@ pub(crate) fn show(arguments: &Show) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// What the page is called: the title that all runs have, else what was named.
+/// The title of the page: the one that all runs have, else the names given.
 fn title(records: &[PathBuf], found: &[Gathered]) -> String {
     let first = found.first().map_or("", |one| one.summary.title.as_str());
     if found.iter().all(|one| one.summary.title == first) {

@@ -158,7 +158,7 @@ impl Bottleneck {
 
     /// Whether the law integrates: its drift does not determine where in its state it should settle, and so it moves until
     /// load and queue are at its targets. Evaluated away from the state's limits, under an overload; its probability
-    /// there is where a search can begin.
+    /// there is a start for the search.
     pub(crate) fn integrates(&mut self) -> Option<f64> {
         // Events so many that an average has left its start; fewer, and longer queues, for a law that is driven to a limit
         // of its state by then, where it is held and no integral shows.

@@ -1,7 +1,7 @@
 //! From a scenario with customers to the loop that each one's conditioner closes: packets out of profile are lost, its
 //! senders slow down, and the bucket's level follows.
 //!
-//! It is the worst case of (3) of "Random Early Marking": the core takes all that is in profile and nothing else, so that
+//! It is the worst case of (3) of "Random Early Marking": the core takes all packets in profile and no others, so that
 //! customers are independent, and no queue stands in it. Every property of a law comes from its code.
 
 mod refused;

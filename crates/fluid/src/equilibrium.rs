@@ -7,7 +7,7 @@
 //!
 //! Of several links each is searched in turn with the others as they are, which for laws with a utility is descent along
 //! the coordinates of the dual program; Newton's method on all signals at once ends it. A link that is not full whatever
-//! it says is no bottleneck, and is silent.
+//! its signal is no bottleneck, and is silent.
 
 mod others;
 

@@ -34,7 +34,7 @@ pub struct Margins {
     /// Roots of the characteristic equation in the right half plane.
     pub unstable_roots: u32,
     /// The factor on the gain at which the loop becomes unstable; for an unstable loop, below one, the factor
-    /// multiplied by to become stable. Absent where the gain never crosses the negative real axis inside -1.
+    /// at which it becomes stable. Absent where the gain never crosses the negative real axis inside -1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_margin: Option<f64>,
     /// The factor on the gain, below one, at which a stable loop becomes unstable, where lowering it destabilises.

@@ -184,8 +184,7 @@ impl Receiver {
         Reply { seq: self.next as u32, tx: packet.tx, from: from.unwrap_or(0) as u32, flags }
     }
 
-    /// The same for a packet with `payload` bytes of data, where acknowledgements carry options:
-    /// the reply names them.
+    /// The same for a packet with `payload` bytes of data, where acknowledgements carry options: the reply names them.
     #[inline(never)]
     pub(crate) fn take_with_options(&mut self, packet: &Packet, habits: &Habits, payload: u32) -> Reply {
         let mut reply = self.take(packet, habits.echo);

@@ -15,7 +15,7 @@ include!(concat!(env!("OUT_DIR"), "/battery.rs"));
 /// Criteria and their scenarios.
 #[derive(Debug)]
 pub(super) struct Library {
-    /// The directory; none reads what is part of the command.
+    /// The directory; with none, the files of the command are read.
     folder: Option<PathBuf>,
     /// In the order of their ids: senders, L4S, queues.
     pub(super) criteria: Vec<Criterion>,

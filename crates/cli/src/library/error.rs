@@ -13,9 +13,9 @@ pub enum Error {
     Scenario(ReadErrors),
     /// Something else that was given is wrong: what, and what would do.
     Input(String),
-    /// This machine cannot do it: what is missing.
+    /// This machine cannot do it: the missing feature.
     Machine(String),
-    /// A law that is not Penstock's answered what no host can act on.
+    /// The output of a law from outside Penstock is no valid number.
     Law(String),
     /// A rule of Penstock's own was broken: a bug.
     Bug(String),
