@@ -1,6 +1,6 @@
 //! Drafts: files and directories written beside their final path under a hidden name, and gone unless moved there.
 //!
-//! Whoever writes a draft holds a lock on it, which ends with the process however that ends. A draft that nobody holds
+//! A process that writes a draft holds a lock on it, which ends with the process however that ends. A draft without a lock
 //! is left behind by a killed run, and is removed by the next that comes by.
 
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -165,7 +165,7 @@ pub(crate) fn side_by_side<T: Send>(
 }
 
 /// In which order jobs begin, of which each has a group and a cost: the cheapest of each group, so that it is soon known
-/// the members of a group, then the others, the longest first.
+/// the cost of a group, then the others, the longest first.
 pub(crate) fn order(jobs: &[(usize, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|a, b| jobs[*b].1.total_cmp(&jobs[*a].1).then(a.cmp(b)));

@@ -10,7 +10,7 @@ pub struct Delays {
     first: Time,
     /// From each of these times on another delay.
     later: Vec<(Time, Time)>,
-    /// How many of these the last packet had come to.
+    /// Number of these that the last packet had come to.
     passed: usize,
     /// When the last packet comes out.
     last: Time,
