@@ -17,7 +17,7 @@ impl Paper {
     }
 }
 
-/// Where in the text, and what is wrong.
+/// The offset in the text, and the error there.
 type Fault = (usize, String);
 
 /// The line of an offset, from 1.
@@ -85,7 +85,7 @@ fn sound(paper: &Paper) -> Result<(), Fault> {
     reasons(paper)
 }
 
-/// Each reason says something, of claims that exist, and no claim has two.
+/// Each reason is not empty and of claims that exist, and no claim has two.
 fn reasons(paper: &Paper) -> Result<(), Fault> {
     let mut explained: Vec<&str> = Vec::new();
     for reason in &paper.reasons {

@@ -5,7 +5,7 @@
 //! arrivals of the moment it looks again, with nothing departed in between, would drop what a buffer of 100 packets has room
 //! for. So after a gap they are spread over the time in which they came, by their bytes, as a sender that paces sends them.
 //!
-//! That is what queues and markers go by. But the sender may have been kept from its processor too, and have sent all of it
+//! Queues and markers use these times. But the sender may have been kept from its processor too, and have sent all of it
 //! just now: a packet that came out by a time that was guessed too early would show its sender a round trip shorter than the path's,
 //! and laws remember the shortest. So each packet takes as long from when it was read as it would have from when it arrived
 //! ([`super::packet::Packet::unseen`]): packets spread over a gap come out together, faster than the link.

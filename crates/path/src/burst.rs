@@ -1,7 +1,7 @@
 //! Super-packets: taken apart into the packets that would cross a wire, and put together again from those.
 //!
 //! A sender with segmentation offload hands over up to 64 kB at once; the path models every packet of them on its own, so
-//! each may be lost, marked or delayed. What is due together is handed to the receiver together again, as its network card
+//! each may be lost, marked or delayed. Packets due together are handed to the receiver together again, as its network card
 //! would (GRO), since the cost of a packet is mostly that of handing it over.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What a path says of the programs that ran at its ends, under the names of the other worlds.
+//! Measurements by a path of the programs that ran at its ends, under the names of the other worlds.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;

@@ -132,7 +132,7 @@ fn marking_probability(given: &Given<'_>) -> Result<Answer, String> {
     Ok(Answer::of(json!({ "probability": -libm::expm1(-price_s * libm::log(phi)) })))
 }
 
-/// What a loop with an estimator counts.
+/// Counts of a loop with an estimator.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     /// The estimate is an average: it attenuates as well as lags.

@@ -84,7 +84,7 @@ fn random(stream: &mut Stream, dynamic: bool, share: f64, eta_share: f64) -> Net
 mod tests {
     use super::*;
 
-    /// Twice the gain that Theorem 2 allows is too much for some networks: a count of zero says something.
+    /// Twice the gain that Theorem 2 allows is too much for some networks: a count of zero is thus no artefact.
     #[test]
     fn beyond_the_theorem_some_networks_are_unstable() {
         let count = |share: &str| {

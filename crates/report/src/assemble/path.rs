@@ -1,4 +1,4 @@
-//! How far an emulated path was from what it should have been.
+//! Error of an emulated path against its schedule.
 
 use penstock_scenario::summary::PathSummary;
 

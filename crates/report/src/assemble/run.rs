@@ -19,7 +19,7 @@ use crate::palette;
 pub struct RunView<'a> {
     /// Its numbers.
     pub summary: &'a Summary,
-    /// What it recorded over time.
+    /// Its series over time.
     pub series: &'a [Table],
     /// The scenario with all defaults filled in.
     pub scenario_text: &'a str,
@@ -110,7 +110,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page
 }
 
-/// What a reader should know before trusting the numbers, in a box.
+/// Findings to know before trusting the numbers, in a box.
 fn findings(findings: &[Finding]) -> Option<Section> {
     let said = |Finding { id, subject, text }: &Finding| format!("{subject}: {text} (docs/findings.md#{id}).");
     let said: Vec<String> = findings.iter().map(said).collect();
