@@ -27,7 +27,7 @@ struct Analyzed {
     id: String,
     #[serde(flatten)]
     answer: Answer,
-    /// The model that the verdict is of, and what each model counts; absent where there are none.
+    /// The model that the verdict is of, and the parts that each model counts; absent where there are none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     models: Option<Models>,
     /// Number of sessions that would be stable, where the scenario's are not.

@@ -51,7 +51,7 @@ impl Capturing {
         self.failed.is_some()
     }
 
-    /// Ends the capture and gives the draft that it is in; or what went wrong.
+    /// Ends the capture and gives the draft that it is in; or the error.
     pub(crate) fn finish(self) -> Result<Draft, Failure> {
         let ended = match self.failed {
             Some(error) => Err(error),

@@ -44,7 +44,7 @@ pub(crate) fn is_running() -> bool {
     running().is_some()
 }
 
-/// Whoever started the command wants it to end.
+/// The user wants the command to end.
 pub(crate) fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
@@ -59,7 +59,7 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     running().as_ref()?.texts.get(path).cloned()
 }
 
-/// Keeps what would be printed on standard output. Gives it back where no command runs here.
+/// Keeps text for standard output. Gives it back where no command runs here.
 pub(crate) fn say(text: &str) -> bool {
     running().as_mut().map(|running| running.heard.said.push(text.to_owned())).is_some()
 }

@@ -27,7 +27,7 @@ pub(crate) enum Done {
 /// Why it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something given to it is wrong: what, where, and what would do.
+    /// Wrong input: the text, its position, and the remedy.
     Input(String),
     /// A scenario has errors.
     Scenario(ReadErrors),
@@ -35,7 +35,7 @@ pub(crate) enum Failure {
     Machine(String),
     /// The output of a law from outside Penstock is no valid number.
     Law(String),
-    /// Whoever started it stopped it.
+    /// The user stopped it.
     Stopped,
     /// It broke one of its own rules.
     Bug(String),

@@ -163,7 +163,7 @@ impl Folder {
         let _ = disk::remove_directory(&self.path);
     }
 
-    /// Does what makes `name`, or else `name-2`, `name-3` and so on, where there is nothing yet.
+    /// Calls the maker of `name`, or else of `name-2`, `name-3` and so on, where there is nothing yet.
     fn to_fresh(&self, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
         let others = (2..u32::MAX).map(|n| format!("{name}-{n}"));
         for place in std::iter::once(name.to_owned()).chain(others).map(|name| self.path.join(name)) {

@@ -1,4 +1,4 @@
-//! Records that somebody named, whatever their world and version: their numbers and what they recorded over time.
+//! Records that the user named, whatever their world and version: their numbers and their series.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -118,7 +118,7 @@ pub(crate) fn run<T: Send>(
 }
 
 /// Does the jobs of `order`, in that order, on several threads, until something fails or the user stops the command. Returns
-/// what came out by number, or what made the others stop.
+/// the results by number, or the error that stopped the others.
 pub(crate) fn side_by_side<T: Send>(
     order: &[usize],
     threads: usize,

@@ -74,7 +74,7 @@ pub fn world(name: &str) -> Result<Box<dyn World + Sync>, Error> {
     Ok(scenario::world(known)?)
 }
 
-/// Runs a scenario on this thread, and measures what that costs.
+/// Runs a scenario on this thread, and measures the cost.
 ///
 /// # Errors
 /// As [`World::run`].

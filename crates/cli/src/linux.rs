@@ -1,4 +1,4 @@
-//! `penstock linux`: the emulated path as a tool, what this machine can do, and the kernel's side of the laws.
+//! `penstock linux`: the emulated path as a tool, the features of this machine, and the kernel's side of the laws.
 
 #[cfg(target_os = "linux")]
 mod attach;

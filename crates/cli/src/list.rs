@@ -46,7 +46,7 @@ struct Listed {
     /// The fullest link of a run: its utilization, and how long packets waited there.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<Headline>,
-    /// Of a run, for what differs.
+    /// Of a run, for its differences.
     #[serde(skip)]
     content: Option<Box<Gathered>>,
 }

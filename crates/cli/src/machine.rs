@@ -25,7 +25,7 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
 /// Identity of the code that computes results. Of two builds of the same sources the results are the same, so the
 /// hash of the sources that `build.rs` took is the better name: records may be shared between machines, and between
 /// builds with and without optimisation. Where it was not built from the workspace, or has laws of its own, the program itself is
-/// hashed. Laws that another language added are named besides, with what identifies their code.
+/// hashed. Laws that another language added are named besides, with the identity of their code.
 fn code() -> Result<String, Failure> {
     let added = registry::code();
     let sources = option_env!("PENSTOCK_CODE").filter(|_| !added.is_empty() || !registry::has_own());
@@ -96,7 +96,7 @@ fn machine() -> IndexMap<String, String> {
 mod tests {
     use super::*;
 
-    /// Never nothing, and never what two different programs have in common.
+    /// Never nothing, and never common to two different programs.
     #[test]
     fn there_is_always_a_name_for_the_code() {
         let code = code().unwrap();

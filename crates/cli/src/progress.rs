@@ -102,7 +102,7 @@ impl<'a> Progress<'a> {
         self.show(&mut state, true);
     }
 
-    /// Draws the bar, if it is `new` what runs or some time has gone by; writes a line after a long silence.
+    /// Draws the bar, if the running work is `new` or some time has gone by; writes a line after a long silence.
     fn show(&self, state: &mut State<'_>, new: bool) {
         let elapsed_s = state.since.wall_s();
         match &self.bar {

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use penstock_law::Registry;
 
-/// The laws, and what identifies the code of those that are not part of the program.
+/// The laws, and the identity of the code of those that are not part of the program.
 #[derive(Clone, Copy)]
 struct Laws {
     registry: &'static Arc<Registry>,

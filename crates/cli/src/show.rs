@@ -85,7 +85,7 @@ fn last_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The page, and what `--json` has of it.
+/// The page, and its content for `--json`.
 pub(crate) fn overlay(title: &str, found: &[Gathered]) -> Result<Overlaid, Failure> {
     let runs: Vec<Ran<'_>> = found.iter().map(Gathered::ran).collect();
     let cases = assemble::cases(&runs);

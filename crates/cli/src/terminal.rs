@@ -88,7 +88,7 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     say(escaped(&text))
 }
 
-/// JSON text in which what acts on a terminal is escaped as JSON has it: control characters are already.
+/// JSON text in which characters that act on a terminal are escaped as JSON has it: control characters are already.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -118,7 +118,7 @@ pub(crate) fn note(text: impl Display) {
     }
 }
 
-/// Writes to standard error what only `--verbose` wants to know.
+/// Writes to standard error the messages of `--verbose`.
 pub(crate) fn detail(text: impl Display) {
     if manner().verbose {
         fail(text);

@@ -20,7 +20,7 @@ use crate::arguments::{Changes, GainRule, Tune, TuneClcc, TuneEarlyMarking};
 use crate::failure::{Done, Failure};
 use crate::{program, scenario, terminal};
 
-/// Parameters, and what they are good for.
+/// Parameters, and their margins.
 #[derive(Debug, Serialize)]
 struct Tuned {
     law: &'static str,

@@ -321,7 +321,7 @@ impl BottleneckResponse {
     /// The response at `s` of the queueing delay [s per packet/s] and of the mark probability [1 per packet/s] to the
     /// load.
     ///
-    /// The queue is the integrator `dq/dt = y - c` while it is not empty. What arrived in a period is an exact average
+    /// The queue is the integrator `dq/dt = y - c` while it is not empty. Arrivals in a period are an exact average
     /// over it, whatever the model; only holding the law's output is left to [`LoopModel::Sampled`].
     pub fn at(&self, s: Complex, model: LoopModel) -> (Complex, Complex) {
         let h = self.linear.response(s, model.counts_sampling());

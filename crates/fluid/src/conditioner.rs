@@ -1,7 +1,7 @@
 //! A conditioner: its bucket at equilibrium and near it, by its law's own update.
 //!
-//! The law acts packet by packet, and so its map from one packet to the next is kept, the mean over what becomes of each.
-//! What (1) of "Random Early Marking" calls `db/dt = C - r`, and should be `C - (1 - p) r` since only packets in profile
+//! The law acts packet by packet, and so its map from one packet to the next is kept, the mean over the fates of each.
+//! The equation (1) of "Random Early Marking", `db/dt = C - r`, which should be `C - (1 - p) r` since only packets in profile
 //! take tokens, is not written here: the law takes them.
 
 use penstock_law::conditioner::{self, Colour, Event};
@@ -201,7 +201,7 @@ impl Conditioner {
 }
 
 impl ConditionerResponse {
-    /// The response at `s` of the probability of being out of profile to what arrives [1 per packet/s].
+    /// The response at `s` of the probability of being out of profile to the arrival rate [1 per packet/s].
     ///
     /// The gap before a packet is the mean of the rate over it, whatever the model; the output for a packet holds
     /// until the next is left to [`LoopModel::Sampled`].

@@ -509,7 +509,7 @@ impl ContractEquilibrium {
     }
 }
 
-/// The loop, opened at what arrives at the conditioner.
+/// The loop, opened at the arrivals of the conditioner.
 struct Closed {
     conditioner: ConditionerResponse,
     /// Flows, round trip [s] and response.

@@ -67,7 +67,7 @@ const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
 /// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no equilibrium; or so many times
-/// what rounding leaves open of a rate, where that is more, up to a share that leaves nothing worth calling an equilibrium.
+/// the uncertainty of a rate by rounding, where that is more, up to a share that leaves nothing worth calling an equilibrium.
 const JUMP: f64 = 1e-6;
 const OPEN: f64 = 8.0;
 const ROUGHEST: f64 = 1e-3;
@@ -293,7 +293,7 @@ impl Net<'_> {
     }
 }
 
-/// Links at equilibrium, and what their flows would send beyond what they take.
+/// Links at equilibrium, and the excess of the rate of their flows.
 type Evaluated = (Vec<BottleneckEquilibrium>, Vec<f64>);
 
 /// The variable of the search of a link.

@@ -8,7 +8,7 @@
 use crate::complex::Complex;
 use crate::matrix::{Matrix, identity, power, product, row_times, solve, solve_row, spectral_radius};
 
-/// So many packets after a step are followed one by one; later ones in strides of this share of what went before, which
+/// So many packets after a step are followed one by one; later ones in strides of this share of those before, which
 /// keeps straight lines within 1e-3 of any exponential.
 const SINGLE: f64 = 32.0;
 const STRIDE: f64 = 1.0 / 16.0;
@@ -162,7 +162,7 @@ impl Linear {
         answer
     }
 
-    /// Whether anything of it happens by steps, so that its response is another with `sampled`.
+    /// Whether any part of it is sampled, so that its response is another with `sampled`.
     pub(crate) fn is_sampled(&self) -> bool {
         self.step.is_some()
     }

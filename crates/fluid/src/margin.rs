@@ -108,7 +108,7 @@ pub struct Span {
 /// A gain along a line: frequency [rad/s] and value.
 type Curve = Vec<(f64, Complex)>;
 
-/// The largest turn, seen from 0 and from -1, between neighbours of a curve [rad].
+/// The largest turn, about 0 and about -1, between neighbours of a curve [rad].
 const TURN: f64 = 0.35;
 
 /// A gain below this is so far inside that its turns about zero decide no margin below fifty; only those about -1 are

@@ -1,7 +1,7 @@
 //! Loops that a law closes around something else: an integral controller, once a period, of a number that some other law
 //! goes by, until a ratio of classes is at its reference.
 //!
-//! What lies between the number turned and the ratio switches, and has no derivative. It enters as its exponent: the ratio
+//! The plant between the number turned and the ratio switches, and has no derivative. It enters as its exponent: the ratio
 //! goes as the number to the power of `-gamma`. The step is the law's own update, on dual numbers; so multipliers, and
 //! the exponents up to which they stay inside the unit circle, follow from the law as it is simulated. For a law of (6) of
 //! "Closed-Loop Congestion Control" they are `1 + beta gamma`, and `z^2 - z - beta gamma = 0` where the ratio follows a
@@ -327,7 +327,7 @@ impl Map {
         self
     }
 
-    /// beta: what an error does at once to the number turned, relative to both.
+    /// beta: the immediate effect of an error on the number turned, relative to both.
     fn gain(&self) -> f64 {
         let of_ratio = self.slopes[0][self.slopes.len()];
         -of_ratio * self.reference / self.turned

@@ -36,7 +36,7 @@ struct Curve {
     price: f64,
 }
 
-/// Solves the program of `sources`, which settle at `equilibrium`; `wanted` is what each link takes [packets/s]. None where
+/// Solves the program of `sources`, which settle at `equilibrium`; `wanted` is the rate of each link [packets/s]. None where
 /// the program is not known: a demand of changing elasticity or without equilibrium at a neighbouring price, two kinds of
 /// price, losses.
 pub(crate) fn check(

@@ -5,8 +5,8 @@
 //! which is `x = s w / (1 - exp(-s tau))` near an equilibrium. The effect of packets on a law is the mean over outcomes, as in
 //! the linearisation; periods and rounds are events of the law itself, at their own times. Queues and prices stop at zero
 //! exactly.
+//!
 //! Steps are short against every way back, so that within one all signals that arrive are known. Curves are straight
-//! Steps are short against every way back, so that within one everybody knows all that reaches him. Curves are straight
 //! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. Whose steps fit
 //! several times into every way back goes so many in a row before the queues follow: who is taken from memory once for ten
 //! steps costs a fraction of one that is taken ten times.

@@ -267,7 +267,7 @@ impl Source {
     /// The mean change of the state with each packet sent: the sum over outcomes of chance times (after - before).
     ///
     /// Every mark or loss is a cut of its own. A host lets one cut through in a round; at the small probabilities where
-    /// such laws live that is the same, and it is what the fluid literature writes: a rate of cuts of `x p`.
+    /// such laws live that is the same, and it is the rate of the fluid literature: cuts of `x p`.
     fn packet(&mut self, state: &[Dual], u: &Inputs) -> Vec<Dual> {
         let zero = Dual::of(0.0);
         let mut change = vec![zero; state.len()];

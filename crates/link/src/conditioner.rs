@@ -1,4 +1,4 @@
-//! Where a customer's aggregate enters: the law that meters and colours it, and what passed.
+//! The ingress of a customer's aggregate: the law that meters and colours it, and its counters.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl Passed {
         (all > 0).then(|| (self.bytes[0] - before.bytes[0]) as f64 / all as f64)
     }
 
-    /// A row of the series of customers, as [`CUSTOMER_COLUMNS`] names it: what passed since `before`, the level now [B], and
+    /// A row of the series of customers, as [`CUSTOMER_COLUMNS`] names it: packets since `before`, the level now [B], and
     /// how much of it arrived [bit/s].
     pub fn row(&self, before: &Self, level: f64, throughput_bit_per_s: f64) -> [f64; 4] {
         let mean = (self.level - before.level) / self.at.since(before.at).seconds();
@@ -56,7 +56,7 @@ pub const CUSTOMER_COLUMNS: [(&str, Kind); 4] = [
 pub struct Conditioner {
     law: Box<dyn Instances<f64, conditioner::Conditioner>>,
     contract: conditioner::Requirements,
-    /// A packet: what full and empty are measured by [B].
+    /// A packet: the unit by which full and empty are measured [B].
     packet: f64,
     passed: Passed,
     /// The level at [`Passed::at`] [B].

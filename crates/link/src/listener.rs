@@ -31,7 +31,7 @@ numbers! {
     }
 }
 
-/// The law, with no instance added yet. Its price, after a tick, is what arrived before.
+/// The law, with no instance added yet. Its price, after a tick, is the number of arrivals before.
 pub(crate) fn listener(needs: aqm::Requirements, answer: Answer) -> Box<dyn Instances<f64, Aqm>> {
     Box::new(Dense::new(Listener { needs, answer }))
 }

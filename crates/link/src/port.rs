@@ -61,8 +61,8 @@ pub enum Reason {
 struct Waiting {
     start: Time,
     bytes: u32,
-    /// From its arrival to its start. Single precision fills what would be padding, and is right within 1e-7 of it: of
-    /// what never starts, within two seconds.
+    /// From its arrival to its start. Single precision fills padding, and is right within 1e-7 of it: of
+    /// packets that never start, within two seconds.
     wait_ns: f32,
 }
 

@@ -267,7 +267,7 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// A row of the series of links, as [`LINK_COLUMNS`] names it: what passed between two counts, and what waits at the
+    /// A row of the series of links, as [`LINK_COLUMNS`] names it: packets between two counts, and the backlog at the
     /// later one.
     pub fn row(&self, before: &Counters, now: &Counters, waiting: u64) -> [f64; 6] {
         let seconds = (now.at - before.at).seconds();

@@ -72,7 +72,7 @@ impl Account {
         Self::other(number, None)
     }
 
-    /// Whoever called: behind `sudo` the account that called that, otherwise this process's own; of root that of nobody.
+    /// The caller: behind `sudo` the account that called that, otherwise this process's own; of root that of nobody.
     ///
     /// # Errors
     /// An error of the system.

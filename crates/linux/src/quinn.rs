@@ -51,7 +51,7 @@ numbers! {
     }
 }
 
-/// A name for what only quinn has.
+/// A name for algorithms that only quinn has.
 #[derive(Debug)]
 struct OfQuinn {
     ecn: bool,
@@ -96,7 +96,7 @@ pub(crate) fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result
 }
 
 /// The factory of controllers of a flow whose datagrams have `mtu` bytes, with the window at the start [packets], and their
-/// called.
+/// name.
 pub(crate) fn makes(chosen: &Chosen<Controller>, mtu: u16, initial_window: f64, seed: u64) -> (Makes, String) {
     let law = chosen.law;
     let window = (initial_window * f64::from(mtu)) as u64;

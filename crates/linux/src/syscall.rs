@@ -13,7 +13,7 @@ use penstock_machine::capability::{CAP_NET_ADMIN, keep_capabilities, keep_capabi
 
 use crate::account::Rights;
 
-/// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and what Linux 6.7 added.
+/// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and the fields that Linux 6.7 added.
 const TCP_INFO_BYTES: usize = 248;
 
 /// `TCP_INFO` of a socket, as bytes; an older kernel gives fewer, and the others are zero.
@@ -36,7 +36,7 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
     Ok(())
 }
 
-/// A program that ends, with all that it has started, when this value or this process does, however that happens.
+/// A program that ends, with all that it has started, when this value or this process does, in any way.
 ///
 /// It runs under the first process of a process namespace: when that is gone, the kernel kills all others in it.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! A Linux machine as the emulated path, the laws in the kernel and runs of scenarios need it.
 //!
 //! The path and the laws in the kernel do not know each other. Their common parts stand here: the clock of a run ([`clock`]),
-//! what this process may do ([`capability`]), how its threads are scheduled ([`scheduling`]), programs of the system
+//! capabilities of this process ([`capability`]), the scheduling of its threads ([`scheduling`]), programs of the system
 //! ([`program`]), network namespaces ([`namespace`]), [`Missing`], for features that a machine lacks, and [`Failed`],
 //! for failed system calls. System calls that only one crate makes are in that crate.
 
@@ -16,7 +16,7 @@ use std::io;
 
 pub use syscall::request_about_device;
 
-/// Something that is not there, and what to do about it.
+/// A missing feature, and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {remedy}")]
 pub struct Missing {

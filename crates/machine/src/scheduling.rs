@@ -22,7 +22,7 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// Most of a processor: where there is but one, what sends and receives needs some of it too.
+    /// Most of a processor: where there is but one, sender and receiver need some of it too.
     pub const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
     /// Before all without a deadline.
     pub const FIRST: Self = Self::Fifo { priority: 50 };

@@ -62,7 +62,7 @@ impl Line {
 }
 
 impl Flow {
-    /// Sends for what every packet needs.
+    /// Prefetches the data of every packet.
     #[inline]
     fn fetch(&self) {
         fetch(self);
@@ -76,7 +76,7 @@ impl Flow {
 }
 
 impl Receiver {
-    /// Sends for what every packet needs.
+    /// Prefetches the data of every packet.
     #[inline]
     fn fetch(&self) {
         fetch(self);

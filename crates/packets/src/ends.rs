@@ -302,7 +302,7 @@ impl Engine {
         }
     }
 
-    /// Sends what may be sent now.
+    /// Sends the packets allowed now.
     pub(crate) fn send(&mut self, at: usize) {
         if self.groups[self.flows[at].group as usize].plain {
             self.send_as::<true>(at);

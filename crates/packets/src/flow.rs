@@ -117,7 +117,7 @@ impl Noise {
 
 /// Counters of a flow since the start of the run.
 ///
-/// In the order of memory: what every packet needs comes first.
+/// In the order of memory: fields of every packet come first.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub(crate) struct Sent {
@@ -149,7 +149,7 @@ pub(crate) struct Sent {
 
 /// The sending end of a flow.
 ///
-/// In the order of memory: what every packet needs comes first.
+/// In the order of memory: fields of every packet come first.
 // As a line of the processor's cache is aligned, so that what is next to each other here comes together.
 #[derive(Debug)]
 #[repr(C, align(64))]

@@ -1,4 +1,4 @@
-//! Delay lines: what enters first leaves first, after a fixed delay. Only the head of a line is scheduled.
+//! Delay lines: first in, first out, after a fixed delay. Only the head of a line is scheduled.
 
 use penstock_link::Ring;
 

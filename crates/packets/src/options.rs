@@ -10,7 +10,7 @@ use crate::packet::expand;
 pub(crate) const BLOCKS: usize = 4;
 /// Acknowledgements that may overtake another before its options are forgotten.
 const KEPT: u64 = 64;
-/// Options of a TCP header, and what timestamps take of them [B] (RFC 9293, section 3.1; RFC 7323, appendix A).
+/// Options of a TCP header, and the part that timestamps take of them [B] (RFC 9293, section 3.1; RFC 7323, appendix A).
 const OPTIONS: u32 = 40;
 const STAMPS: u32 = 12;
 
@@ -77,7 +77,7 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// An acknowledgement will carry this; what stands for it.
+    /// An acknowledgement will carry this; returns its number.
     pub(crate) fn push(&mut self, options: &Options) -> u32 {
         if self.next - self.kept() == self.ring.len() as u64 {
             self.grow();

@@ -83,7 +83,7 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
     along(item, x, y, &item.reference, cells).map(Some)
 }
 
-/// Draws what else is plotted along the axis of `item`, one figure each.
+/// Draws the other numbers along the axis of `item`, one figure each.
 ///
 /// # Errors
 /// As [`figure`].

@@ -199,11 +199,11 @@ pub struct Claim {
     /// Whether short runs can decide it.
     #[serde(default = "yes")]
     pub short: bool,
-    /// The number it is about: a path in a summary. With [`Test::Table`], what its paths begin with.
+    /// The number it is about: a path in a summary. With [`Test::Table`], the common beginning of its paths.
     pub measure: Option<Spanned<String>>,
     /// A path whose number is taken from the measure's.
     pub minus: Option<Spanned<String>>,
-    /// A path by whose number the measure, or what `minus` leaves of it, is divided.
+    /// A path by whose number the measure, or its difference from `minus`, is divided.
     pub over: Option<Spanned<String>>,
     /// Which cells it is about: for each key, the value they have, or the values.
     #[serde(default)]

@@ -34,8 +34,8 @@ pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static
 
 /// Limits of a thread under `SCHED_FIFO` on its processor.
 ///
-/// The kernel stops all of them for the rest of a second of which they have used 95 % (`sched_rt_runtime_us`), and what it has to do
-/// on that processor itself waits as long. Rests of some 70 us in each millisecond, where it comes to that, are less than that
+/// The kernel stops all of them until the end of a second of which they have used 95 % (`sched_rt_runtime_us`), and its own work
+/// on that processor waits as long. Pauses of some 70 us in each millisecond, where it comes to that, are less than that
 /// at once.
 #[derive(Debug, Default)]
 pub(super) struct Ration {
@@ -76,7 +76,7 @@ const BUSY: Rate = Rate(150_000_000);
 /// How long before something is due the thread stops sleeping.
 ///
 /// A sleep ends late by the time that the kernel and the processor take to wake: some 20 us after a short one, and several times that
-/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up what the scheduler allows, so
+/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up the time of the scheduler, so
 /// short sleeps have a fixed lead, and long ones, of which few fit into a second, the one that nearly all of the last ones needed.
 #[derive(Debug)]
 pub(super) struct Lead {

@@ -40,7 +40,7 @@ pub struct Captured {
     pub missed: u64,
 }
 
-/// Of each packet so much at most [B]: the headers of IP and TCP with all options, and what tunnels put around them.
+/// Of each packet so much at most [B]: the headers of IP and TCP with all options, and those of tunnels around them.
 const SNAPLEN: usize = 160;
 /// Bytes that may wait to be written [B].
 const ROOM: usize = 1 << 24;

@@ -43,7 +43,7 @@ pub struct Passed {
     pub delivered_bytes: u64,
 }
 
-/// Where a flow's packets go, each way: which hops, and what follows the last.
+/// Where a flow's packets go, each way: the hops, and the end behind the last.
 #[derive(Debug, Clone)]
 struct Flow {
     key: Key,
@@ -83,12 +83,12 @@ struct Hop {
 /// The longest gap after which a packet is still marked by the law's output when it left the link.
 const UNSEEN: Time = Time(Time::PER_SECOND);
 
-/// A delay line: what enters first leaves first. Only its head is on the agenda.
+/// A delay line: first in, first out. Only its head is on the agenda.
 #[derive(Debug)]
 struct Line {
     link: u32,
     delay: Time,
-    /// When what entered last leaves.
+    /// Time at which the last packet leaves.
     last: Time,
     /// When each comes out, and when it left the link.
     packets: Ring<(Time, Time, Packet)>,

@@ -1,7 +1,7 @@
 //! Which processor the path has for itself.
 //!
-//! While much is under way its thread does not sleep, and whoever shares its processor is not heard, or keeps the path from
-//! looking: at 1 Gbit/s a millisecond is 83 packets. So it moves to one, and what runs at the ends keeps to the others. A slower
+//! While much is under way its thread does not sleep, and other threads of its processor do not run, or keep the path from
+//! looking: at 1 Gbit/s a millisecond is 83 packets. So it moves to one, and programs at the ends keep to the others. A slower
 //! path mostly sleeps, and is looked after sooner by whichever processor is free.
 
 use std::io;

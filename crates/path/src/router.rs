@@ -73,11 +73,11 @@ pub type Observable = (&'static str, &'static str, f64);
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// Of each link: counters, packets waiting, and what its law shows.
+    /// Of each link: counters, packets waiting, and its law's observables.
     pub links: Vec<(Counters, u64, Vec<Observable>)>,
     /// Observables of each link and class that its law keeps apart.
     pub classes: Vec<Vec<Vec<Observable>>>,
-    /// Of each conditioner: what passed, the level of its bucket [B], and what its law shows.
+    /// Of each conditioner: counters, the level of its bucket [B], and its law's observables.
     pub conditioners: Vec<(InProfile, f64, Vec<Observable>)>,
     /// Of each flow.
     pub passed: Vec<Passed>,
@@ -128,7 +128,7 @@ pub struct Outcome {
     pub strangers: u64,
     /// Packets that a router does not pass on.
     pub flawed: u64,
-    /// Packets that the receiving end did not take, for what they are.
+    /// Packets that the receiving end refused for their kind.
     pub refused: u64,
     /// Scheduling of the thread.
     pub scheduling: String,
@@ -136,7 +136,7 @@ pub struct Outcome {
     pub unaccounted: i64,
 }
 
-/// Whoever wants it to end waits for so long at most.
+/// A caller that ends it waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 impl Router {

@@ -1,4 +1,4 @@
-//! A link of the emulated path: what holds its queue, what its line loses, and their coins.
+//! A link of the emulated path: its queue, the losses of its line, and their coins.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ pub struct Offload {
     pub header: u16,
     /// Payload of each segment but the last [B].
     pub segment: u16,
-    /// Where the sum starts, and where in what follows it is to be put [B].
+    /// Where the sum starts, and where in the bytes after it is to be put [B].
     pub sum: (u16, u16),
 }
 
@@ -103,7 +103,7 @@ pub struct Headers {
     pub source: IpAddr,
     /// Where it goes.
     pub destination: IpAddr,
-    /// Its length [B]; what follows is not part of it.
+    /// Its length [B]; bytes after it are not part of it.
     pub total: usize,
     /// The two bits of ECN.
     pub ecn: u8,
@@ -123,7 +123,7 @@ pub enum Content {
     },
     /// UDP, or its first fragment.
     Udp,
-    /// Anything else: other protocols, fragments, and what an IPv6 extension header hides.
+    /// Anything else: other protocols, fragments, and content hidden by an IPv6 extension header.
     Other,
 }
 

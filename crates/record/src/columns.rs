@@ -203,7 +203,7 @@ pub(crate) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning
     meaning
 }
 
-/// The laws of a scenario whose state is in a table, each once, with what they show of it.
+/// The laws of a scenario whose state is in a table, each once, with their observables.
 fn states(table: &str, scenario: &Scenario) -> IndexMap<&'static str, Observables> {
     fn of<R: Role>(chosen: &Chosen<R>) -> (&'static str, Observables) {
         (chosen.law.name, chosen.law.observables)

@@ -1,4 +1,4 @@
-//! Tables in memory with what their columns mean, as the files of a record have both.
+//! Tables in memory with the meanings of their columns, as the files of a record have both.
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::FlowSummary;

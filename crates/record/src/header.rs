@@ -1,4 +1,4 @@
-//! `record.toml`: what ran, where, and the hash of every other file.
+//! `record.toml`: scenario and provenance of a run, and the hash of every other file.
 
 use std::io::{self, Read};
 

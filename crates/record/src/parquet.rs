@@ -250,7 +250,7 @@ fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), 
     Ok(())
 }
 
-/// Refuses what would take the memory of a whole machine.
+/// Refuses a table that would take the memory of a whole machine.
 fn check_size(rows: u64, columns: usize) -> Result<(), RecordError> {
     if rows.saturating_mul(columns as u64) <= MOST_VALUES {
         return Ok(());

@@ -103,7 +103,7 @@ pub enum Align {
     Verdict,
 }
 
-/// A claim and what became of it.
+/// A claim and its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimView {
     /// Its name within the paper.

@@ -207,7 +207,7 @@ fn steps(low: f64, high: f64, wanted: usize) -> (Vec<f64>, f64) {
     ((0..=count).map(|i| (first + i as f64) * step).collect(), step)
 }
 
-/// Powers of ten, or their multiples 1, 2 and 5 where there are few decades; and what lies between.
+/// Powers of ten, or their multiples 1, 2 and 5 where there are few decades; and ticks between.
 fn decades(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<f64>) {
     let first = libm::floor(libm::log10(low)) as i32;
     let last = libm::ceil(libm::log10(high)) as i32;

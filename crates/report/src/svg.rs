@@ -347,7 +347,7 @@ fn dot(canvas: &mut Canvas, line: &Line, shape: Shape, at: (f64, f64), size: f64
     }
 }
 
-/// The shape of a line's markers; what belongs to the line before it has that line's.
+/// The shape of a line's markers; a line that belongs to the one before it has that line's.
 fn shape(figure: &Figure, line: usize) -> Shape {
     let paired = |i: usize| i > 0 && figure.lines[i].hollow && figure.lines[i].colour == figure.lines[i - 1].colour;
     let own = (0..=line).filter(|i| !paired(*i)).count();

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use penstock_scenario::fairness::{Want, max_min, weighted_index};
-//! // A source of 90 Mbit/s that may have three parts, and others that take what they get with seven.
+//! // A source of 90 Mbit/s that may have three parts, and unbounded others with seven.
 //! let wants = [Want { weight: 3.0, ..Want::of(90.0) }, Want { weight: 7.0, ..Want::of(f64::INFINITY) }];
 //! let wanted = max_min(100.0, &wants);
 //! assert!((wanted[0] - 30.0).abs() < 1e-9 && (wanted[1] - 70.0).abs() < 1e-9);

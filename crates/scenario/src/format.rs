@@ -1,7 +1,7 @@
-//! Format 1 of scenario files as data: every table and each of its keys, with what it takes, what holds without it and
-//! what it is.
+//! Format 1 of scenario files as data: every table and each of its keys, with its values, its default and
+//! its description.
 //!
-//! The reader refuses a key that is not here, and [`schema`] and [`reference`] print what is here, so that file format,
+//! The reader refuses a key that is not here, and [`schema`] and [`reference`] print these tables, so that file format,
 //! JSON Schema and reference page cannot drift apart.
 
 mod flows;

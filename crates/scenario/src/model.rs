@@ -53,7 +53,7 @@ pub struct Scenario {
     pub dynamics: Option<Dynamics>,
 }
 
-/// A class of traffic: what laws and schedulers that treat classes apart go by.
+/// A class of traffic, which laws and schedulers treat apart from the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Class {
     /// Guaranteed rate.
@@ -227,7 +227,7 @@ pub struct Rates {
 pub struct Trace {
     /// The file's name as it stands in the scenario.
     pub file: String,
-    /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+    /// SHA-256 of the file, 64 hexadecimal digits: it stands for the content in a scenario's identity.
     pub sha256: String,
     /// When each opportunity comes, from the start of a period; they do not decrease.
     pub opportunities: Arc<[Time]>,
@@ -382,7 +382,7 @@ pub enum Origin {
     File {
         /// Its name as it stands in the scenario.
         file: String,
-        /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+        /// SHA-256 of the file, 64 hexadecimal digits: it stands for the content in a scenario's identity.
         sha256: String,
     },
 }

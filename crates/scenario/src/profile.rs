@@ -1,4 +1,4 @@
-//! Hosts: what senders and receivers of a kind do, as one word.
+//! Hosts: the behaviour of senders and receivers of a kind, as one word.
 
 use penstock_law::parameter::{Parameter, Values};
 use penstock_law::quantity::Time;

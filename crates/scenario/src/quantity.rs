@@ -367,7 +367,7 @@ impl Decimal {
         Self::split(&format!("{x:e}")).map_or(Self::of(0, 0), |(d, _)| d)
     }
 
-    /// A number at the start of `text`, and what follows it.
+    /// A number at the start of `text`, and the text after it.
     fn split(text: &str) -> Option<(Self, &str)> {
         let text = text.trim();
         let negative = text.starts_with('-');

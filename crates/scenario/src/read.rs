@@ -137,7 +137,7 @@ pub fn identity(scenario: &Scenario) -> String {
 }
 
 impl Document {
-    /// Reads TOML. `file` is what errors shall call the text.
+    /// Reads TOML. `file` is the name of the text in errors.
     ///
     /// # Errors
     /// Names the line that is not TOML.

@@ -1,4 +1,4 @@
-//! Chunked video whose rate follows the buffer of the player, and what sessions amount to.
+//! Chunked video whose rate follows the buffer of the player, and the summary of sessions.
 //!
 //! Source: T.-Y. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014: algorithm 1 with the linear map of
 //! section 4.1 (BBA-0). Below the reservoir the lowest rate, above reservoir and cushion the highest, a line between; the

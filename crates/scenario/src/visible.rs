@@ -29,7 +29,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| acts(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// The same on one line: what would end a line is an escape too.
+/// The same on one line: a character that would end a line is an escape too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, acts)
 }

@@ -35,7 +35,7 @@ pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
     one
 }
 
-/// Whoever watches a run: a function of the share done, or more.
+/// An observer of a run: a function of the share done, or more.
 pub trait Watcher {
     /// The share done, 0 to 1, now and then and at least every few tenths of a second; answering `false` stops the run.
     fn progress(&mut self, done: f64) -> bool;
@@ -147,7 +147,7 @@ pub enum RunError {
         /// Missing features, each with the remedy.
         what: Vec<String>,
     },
-    /// Whoever started the run stopped it.
+    /// The user stopped the run.
     #[error("stopped")]
     Stopped,
     /// A law returned an output that no host can act on, such as a window that is not a number: a bug of the law.

@@ -12,9 +12,9 @@ use crate::answer::answer;
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Hears of the share done, 0 to 1; zero stops the work.
+    /// Is called with the share done, 0 to 1; zero stops the work.
     fn progress(done: f64) -> u32;
-    /// Hears the last words of a module that broke.
+    /// Is called with the last words of a module that broke.
     fn broke(at: *const u8, bytes: usize);
 }
 

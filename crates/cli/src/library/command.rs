@@ -56,7 +56,7 @@ pub fn command(arguments: Vec<OsString>, texts: BTreeMap<PathBuf, String>) -> Re
     Ok(Some(Answer { value, notes: heard.notes, status: done.status() }))
 }
 
-/// Ends what [`command`] runs, soon. From another thread.
+/// Ends the work of [`command`], soon. From another thread.
 pub fn stop() {
     embedded::stop();
 }

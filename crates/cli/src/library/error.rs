@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub enum Error {
     /// A scenario has errors.
     Scenario(ReadErrors),
-    /// Something else that was given is wrong: what, and what would do.
+    /// Other wrong input: its fault and the remedy.
     Input(String),
     /// This machine cannot do it: the missing feature.
     Machine(String),

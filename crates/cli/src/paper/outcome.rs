@@ -23,7 +23,7 @@ pub(super) struct Outcome {
     pub(super) differing: usize,
 }
 
-/// A figure or table of a paper, and what its runs gave.
+/// A figure or table of a paper, and the results of its runs.
 #[derive(Debug, Serialize)]
 pub(super) struct ItemOutcome {
     /// Its id.

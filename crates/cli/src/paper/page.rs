@@ -82,7 +82,7 @@ fn caption(figure: &penstock_papers::Figure) -> String {
     sentences.join(" ")
 }
 
-/// Ours in order, each followed by what others have of the same, then what others have alone.
+/// Ours in order, each followed by those of others for the same, then those that only others have.
 fn in_pairs(figure: &penstock_papers::Figure) -> Vec<&penstock_papers::Line> {
     let mut lines = Vec::with_capacity(figure.lines.len());
     for ours in figure.lines.iter().filter(|l| l.source.is_none()) {

@@ -25,7 +25,7 @@ const SILENCE_S: f64 = 30.0;
 /// Number of scenarios between two writes of the file.
 const PIECE: usize = 64;
 
-/// Runs scenarios on several threads, and remembers what they measured.
+/// Runs scenarios on several threads, and remembers their measurements.
 pub(super) struct Pool<'a> {
     home: &'a Folder,
     world: &'a (dyn World + Sync),
@@ -42,7 +42,7 @@ pub(super) struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    /// Opens a pool that goes on from what `home` has.
+    /// Opens a pool that goes on from the runs in `home`.
     pub(super) fn open(home: &'a Folder, world: &'a (dyn World + Sync), threads: usize) -> Result<Self, Failure> {
         let code = machine::origin(world.name())?.code;
         let mut pool = Self {
@@ -124,7 +124,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Runs one scenario: a law that cannot run there is a result, and what stops the search is a failure.
+/// Runs one scenario: a law that cannot run there is a result, and an error that stops the search is a failure.
 fn run(world: &(dyn World + Sync), scenario: &Scenario) -> Result<Result<Run, String>, Failure> {
     let mut reached = |_: f64| !interrupt::stopped();
     match world.run(scenario, &mut reached) {

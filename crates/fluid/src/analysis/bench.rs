@@ -170,7 +170,7 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
     refuse(|| format!("the link `{name}`"), &of_link)
 }
 
-/// Refuses what changes the round trip by way of acknowledgements.
+/// Refuses parts that change the round trip by way of acknowledgements.
 fn way_back_counted(name: &str, link: &Link) -> Result<(), AnalysisError> {
     let found = [
         (!link.delays.is_empty(), "a delay that changes", "write one delay"),

@@ -37,7 +37,7 @@ pub(super) struct Cohort {
     acked: f64,
     round_ends: f64,
     ticks: u64,
-    /// What its law's gap allowed at the end of the last stretch [packets/s], and its window [packets].
+    /// The rate by its law's gap at the end of the last stretch [packets/s], and its window [packets].
     pace: f64,
     window: f64,
     signal: Signal,

@@ -1,7 +1,7 @@
 //! Where a customer's aggregate enters: its conditioner, which colours fluid.
 //!
 //! The aggregate's packets come evenly spaced, and each is coloured by its mean: of a packet that is red with a
-//! probability, the rest takes tokens. So a bucket that runs dry lets through what fills it, as it does with packets, and
+//! probability, the others take tokens. So a bucket that runs dry lets through its own inflow, as it does with packets, and
 //! the law's own clock is the clock.
 
 use penstock_law::Instances;
@@ -105,7 +105,7 @@ impl Conditioner {
         self.level
     }
 
-    /// One step, with what arrived in it.
+    /// One step, with its arrivals.
     pub(super) fn advance(&mut self, from: f64, to: f64) {
         let rate = self.incoming / (to - from);
         let (mut sum, mut packets) = ([0.0; 3], 0.0);

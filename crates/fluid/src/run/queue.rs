@@ -32,7 +32,7 @@ pub(super) struct Queue {
     chance: Vec<f64>,
     /// That of yellow and of red ones; empty where it does not.
     coloured: Vec<[f64; 2]>,
-    /// Of what waits, green and yellow [packets].
+    /// Green and yellow packets of the queue [packets].
     waiting_by: [f64; 2],
     /// Share of arrivals that overflowed the buffer.
     overflow: Vec<f64>,

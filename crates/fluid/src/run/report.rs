@@ -80,7 +80,7 @@ impl<'a> Report<'a> {
         self.edges.get(edge).map_or(sample, |edge| sample.min(*edge))
     }
 
-    /// Reads what there is to read after a step.
+    /// Takes the samples due after a step.
     pub(super) fn take(&mut self, step: u64, network: &mut Network) {
         if step == 0 {
             self.last = Some(Self::reading(0, network));

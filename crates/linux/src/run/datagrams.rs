@@ -113,7 +113,7 @@ impl Pace {
 
 /// Headers of IP and UDP.
 const HEADERS: u64 = 28;
-/// Whoever wants it to end waits for so long at most.
+/// A caller that ends it waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 /// Sends on the calling thread, which is in the senders' namespace, until `stop`. Gives how far behind it was then.

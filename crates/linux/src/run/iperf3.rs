@@ -80,7 +80,7 @@ pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Bounded> {
     start(&(lines + "wait"), &account()?)
 }
 
-/// A client for each flow, on this thread's network, and what they send with.
+/// A client for each flow, on this thread's network, and their sockets.
 #[derive(Debug)]
 pub(super) struct Clients {
     programs: Bounded,

@@ -87,7 +87,7 @@ pub(super) fn listening(flows: usize) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A socket of UDP. `Way::There` is a receiver of every flow's datagrams, which nobody reads: what arrives is counted on the
+/// A socket of UDP. `Way::There` is a receiver of every flow's datagrams, which nothing reads: arrivals are counted on the
 /// path. `Way::Back` is the sender of one.
 pub(super) fn datagrams(end: Way, flow: u32) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
@@ -100,7 +100,7 @@ pub(super) fn datagrams(end: Way, flow: u32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Takes what has arrived without copying it; how much, zero at the end, none where nothing is there.
+/// Takes arrived bytes without copying them; how many, zero at the end, none where nothing is there.
 pub(super) fn discard(socket: &OwnedFd, room: &mut [u8]) -> io::Result<Option<usize>> {
     match recv(socket.as_raw_fd(), room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -1,4 +1,4 @@
-//! When flows of TCP send what: transfers one after the other, pauses, and arrivals, drawn from the very streams of the
+//! Traffic of flows of TCP: transfers one after the other, pauses, and arrivals, drawn from the very streams of the
 //! packets world. Time is an argument.
 
 use std::cmp::Reverse;

@@ -161,7 +161,7 @@ mod tests {
         Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }
     }
 
-    /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
+    /// Processes acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
     fn hear(acks: &[(u64, Probe, Option<f64>)]) -> f64 {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
         let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };

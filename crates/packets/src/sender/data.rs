@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) spurious: bool,
 }
 
-/// Hears what becomes of each transmission. Of most flows nobody does, and then this costs nothing.
+/// Is called with the fate of each transmission. Most flows have no such ledger, and then this costs nothing.
 pub(crate) trait Ledger {
     /// Whether it keeps anything.
     const KEEPS: bool = true;
@@ -240,7 +240,7 @@ impl Data {
         self.rack().is_some_and(Rack::probes_instead)
     }
 
-    /// The timer of recovery by time: what of its deadlines `now` has reached. True if that begins a congestion event.
+    /// The timer of recovery by time: the deadlines that `now` has reached. True if that begins a congestion event.
     pub(crate) fn overdue<L: Ledger>(&mut self, now: u64, ledger: &mut L) -> Overdue {
         let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
         let Rule::Rack(rack) = &mut self.rule else { return Overdue::default() };

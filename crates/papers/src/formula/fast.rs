@@ -1,4 +1,4 @@
-//! The law `fast` without feedback delay: all windows move at once, and the queue is what they make it.
+//! The law `fast` without feedback delay: all windows move at once, and the queue follows them.
 
 use penstock_law::cc::{Context, Controller, Event, Observation};
 use penstock_law::law::{Entry, Instances};

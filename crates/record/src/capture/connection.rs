@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Connections of a flow that are remembered: transfers follow one another, so packets of no more than two are under
-/// way, but for what comes very late.
+/// way, but for packets that come very late.
 const REMEMBERED: usize = 8;
 
 /// A flow's connections.

@@ -40,7 +40,7 @@ pub(super) struct Behaviour {
     pub(super) agrees: bool,
     pub(super) counts: bool,
     pub(super) low_latency: bool,
-    /// A full packet's payload, and what its size on the wire has besides [B].
+    /// A full packet's payload, and its overhead on the wire [B].
     pub(super) payload: u32,
     pub(super) overhead: u32,
 }

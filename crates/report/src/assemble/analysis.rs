@@ -111,7 +111,7 @@ pub struct CurveView {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The verdict and the margins, Nyquist plots, the equilibrium, what else there is, and the scenario.
+/// The verdict and the margins, Nyquist plots, the equilibrium, further tables, and the scenario.
 pub fn of_analysis(view: &AnalysisView) -> Page {
     let mut page = Page {
         title: view.title.clone(),

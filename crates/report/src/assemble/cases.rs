@@ -1,4 +1,4 @@
-//! Runs side by side: which are alike but for their seed, what differs between them, and names from what differs.
+//! Runs side by side: those alike but for their seed, the differences between them, and names from the differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 

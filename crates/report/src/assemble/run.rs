@@ -37,7 +37,7 @@ fn hosts(scenario: &str) -> String {
     if hosts.is_empty() { String::new() } else { format!("; hosts: {}", hosts.join(", ")) }
 }
 
-/// Findings first, then tables of links and groups, what an emulated path was off by, delay and shares, everything that was
+/// Findings first, then tables of links and groups, the error of an emulated path, delay and shares, everything that was
 /// recorded over time, and the scenario.
 pub fn of_run(run: &RunView<'_>) -> Page {
     let summary = run.summary;

@@ -37,7 +37,7 @@ pub struct SeriesLook<'a> {
 }
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
-/// names end in their unit. A column that shows what another one shows has no figure of its own.
+/// names end in their unit. A column with the curve of another one has no figure of its own.
 pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     let mut drawn = Drawn { figures: Vec::new(), zero: Vec::new() };
     let Some(time) = table.columns.iter().find(|c| c.kind == Kind::Key && c.name == "time_s") else {
@@ -101,7 +101,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
 /// The title and the description of a column.
 pub(super) struct Words {
     pub(super) title: String,
-    /// Of the laws that have such a number in their state, followed by a space; empty for what no law knows.
+    /// Of the laws that have such a number in their state, followed by a space; empty for numbers that no law knows.
     pub(super) sentence: String,
 }
 

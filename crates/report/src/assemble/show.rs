@@ -1,4 +1,4 @@
-//! The page of runs laid over each other: what differs between them, their numbers, and one curve over the other.
+//! The page of runs laid over each other: their differences, their numbers, and one curve over the other.
 
 use indexmap::IndexMap;
 use penstock_law::Registry;
@@ -70,7 +70,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     page
 }
 
-/// Only what differs: a row a key, or with many cases a row a case.
+/// Only the differences: a row a key, or with many cases a row a case.
 fn keys_table(cases: &Cases) -> TableView {
     let Cases { keys, cases } = cases;
     let seeds = |case: &Case| case.runs.len().to_string();

@@ -100,7 +100,7 @@ fn thumbnail(out: &mut String, figure: &Figure) {
     out.push_str("</svg>");
 }
 
-/// Some points of a line, evenly; of each step the lowest and the highest, so that what swings still does.
+/// Some points of a line, evenly; of each step the lowest and the highest, so that oscillations stay visible.
 fn thinned(line: &Line) -> impl Iterator<Item = &(f64, f64)> {
     let step = line.points.len().div_ceil(CORNERS / 2).max(1);
     line.points.chunks(step).flat_map(|chunk| {

@@ -64,7 +64,7 @@ pub(super) const INK: Inks = Inks {
 };
 
 impl Inks {
-    /// Each with what stands for it on a dark page.
+    /// Each with its counterpart on a dark page.
     pub(super) const ON_DARK: [(Ink, &'static str); 8] = [
         (INK.black, "#f0f3f5"),
         (INK.text, "#d5dce1"),
@@ -236,7 +236,7 @@ fn fine((x, y): (f64, f64)) -> (i32, i32) {
     ((x * FINE).round() as i32, (y * FINE).round() as i32)
 }
 
-/// Makes strokes of odd width dashed, one narrower, rounds font sizes, and leaves out what goes without saying.
+/// Makes strokes of odd width dashed, one narrower, rounds font sizes, and leaves out redundant attributes.
 fn polished(body: &str) -> String {
     let dash = |width: &str| match width.parse::<u32>() {
         Ok(width) if width % 2 == 1 => format!("{}\" stroke-dasharray=\"60 40", width - 1),

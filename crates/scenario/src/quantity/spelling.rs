@@ -1,4 +1,4 @@
-//! What people write for units, and the same quantity in the units of a scenario.
+//! Usual spellings of units, and the same quantity in the units of a scenario.
 //!
 //! A spelling that has two meanings gives both. One that nobody can be sure of, such as `parsec`, gives none.
 
@@ -189,7 +189,7 @@ mod tests {
         Decimal::of(decimal.digits * factor, decimal.exponent + power)
     }
 
-    /// A kind, spellings, and what one of each may be in base units: digits and a power of ten each.
+    /// A kind, spellings, and possible values of one of each in base units: digits and a power of ten each.
     type Spelled = (&'static Kind, &'static [&'static str], &'static [(u128, i32)]);
 
     #[rustfmt::skip] // one kind of spelling a line

@@ -204,7 +204,7 @@ impl Errors {
         self.said.borrow().reported
     }
 
-    /// For what cannot be read because of an error that was reported elsewhere.
+    /// For values that cannot be read because of an error that was reported elsewhere.
     pub(super) fn already(&self) -> Reported {
         debug_assert!(self.count() > 0, "an error was reported");
         Reported(())

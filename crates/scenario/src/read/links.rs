@@ -36,7 +36,7 @@ pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) item: Item<'a>,
     pub(super) link: Link,
-    /// Where the buffer was written, and what its size depends on, if it does.
+    /// Where the buffer was written, and the quantity that its size depends on, if it does.
     depends: Option<(Item<'a>, Depends)>,
     /// Whether the buffer is that of the link before, whose way back this is.
     same_buffer: bool,
@@ -44,7 +44,7 @@ pub(super) struct Line<'a> {
     pub(super) scheduler: Option<Item<'a>>,
 }
 
-/// Reads `[links]`. Where the size of packets could not be read, what depends on it is left unread.
+/// Reads `[links]`. Where the size of packets could not be read, values that depend on it are left unread.
 pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
     let before = item.errors.count();
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
@@ -132,7 +132,7 @@ fn line<'a>(
     Ok((line, duplex?))
 }
 
-/// The way back of a duplex link, with what `over` changes of it.
+/// The way back of a duplex link, with the changes of `over`.
 fn way_back<'a>(
     there: &Line<'a>,
     name: String,
@@ -379,7 +379,7 @@ fn quantum(item: &Item<'_>) -> Result<Bytes, Reported> {
     Err(item.wrong(format!("a quantum of `{}` is out of range", item.shown()), "write `1 B` to `1 GB`"))
 }
 
-/// A buffer, or what its size depends on.
+/// A buffer, or the quantity that its size depends on.
 pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Depends>), Reported> {
     let remedy = "write `unlimited`, or packets, bytes, a time at the rate or bandwidth-delay products, as in `100 packets`, \
                   `8 MB`, `50 ms`, `1 bdp`";

@@ -30,7 +30,7 @@ impl Memory {
 }
 
 impl Default for Memory {
-    /// For those who do not know what there is.
+    /// For callers that do not know the free memory.
     fn default() -> Self {
         Self::of(16_000_000_000, "are the most")
     }

@@ -25,7 +25,7 @@ const A_ROW: f64 = 80.0;
 /// A transfer that has arrived: its size and times [B].
 const A_TRANSFER: f64 = 48.0;
 
-/// Refuses what there is no memory for, with the estimate. `rows` is the length of a series.
+/// Refuses a scenario beyond the memory limit, with the estimate. `rows` is the length of a series.
 pub(super) fn affordable(
     lines: &[Line<'_>],
     groups: &[(String, Item<'_>, Group)],

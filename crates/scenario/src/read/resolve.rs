@@ -1,4 +1,4 @@
-//! From a tree to a scenario: the top of the file, and what must hold of the whole.
+//! From a tree to a scenario: the top of the file, and checks of the whole.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;

@@ -343,7 +343,7 @@ impl<'a> Fields<'a> {
         self.table.get(key).map(|node| self.item.below(key, node))
     }
 
-    /// The value of `key`; an error if it is missing, with what would do.
+    /// The value of `key`; an error if it is missing, with the remedy.
     pub(super) fn need(&self, key: &str, remedy: &str) -> Result<Item<'a>, Reported> {
         self.find(key).ok_or_else(|| self.missing(key, remedy))
     }

@@ -280,7 +280,7 @@ fn columns<T>(text: &str, columns: &Columns, value: impl Fn(f64) -> Option<T>) -
     }
 }
 
-/// A line of a trace as an error shows it. What does not look like a number is described and not printed: the file may be
+/// A line of a trace as an error shows it. Text that does not look like a number is described and not printed: the file may be
 /// any that this process can read, and its content nobody's business.
 pub(super) fn described(line: &str) -> String {
     let looks_like_a_number = line.bytes().all(|b| b.is_ascii_digit() || b"+-.,eE".contains(&b));

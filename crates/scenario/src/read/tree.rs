@@ -34,7 +34,7 @@ pub(super) enum Value {
     Table(IndexMap<String, Node>),
 }
 
-/// The largest text whose syntax errors are all looked for [B]. In a larger one the first is reported: what is not TOML at
+/// The largest text whose syntax errors are all looked for [B]. In a larger one the first is reported: text that is not TOML at
 /// all has an error in every word.
 const MOST_RECOVERED: usize = 100_000;
 

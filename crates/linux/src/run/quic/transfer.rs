@@ -26,7 +26,7 @@ pub(super) enum Said {
     Failed(u32, io::Error),
 }
 
-/// Where a transfer goes, and what ends it early.
+/// Where a transfer goes, and the signal that ends it early.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
     pub(super) endpoint: Endpoint,

@@ -60,7 +60,7 @@ fn flow_names(scenario: &Scenario) -> Vec<String> {
     scenario.groups.iter().flat_map(of_group).collect()
 }
 
-/// Samples, each with how long it lasted [s] and what had passed of each flow at the one before.
+/// Samples, each with its length [s] and each flow's counters at the one before.
 fn in_turn(run: &Measured) -> impl Iterator<Item = (&Sample, f64, Vec<Passed>)> {
     let mut before = (Time::ZERO, vec![Passed::default(); run.plan.flows.len()]);
     run.outcome.samples.iter().map(move |sample| {

@@ -20,7 +20,7 @@ pub(super) fn application(fields: &Fields<'_>) -> Result<Option<Application>, Re
     }
 }
 
-/// Refuses what an application has no use for; `count` is that of the group.
+/// Refuses keys that an application has no use for; `count` is that of the group.
 pub(super) fn check(
     fields: &Fields<'_>,
     application: &Application,

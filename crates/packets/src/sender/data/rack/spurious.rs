@@ -12,7 +12,7 @@ use crate::sender::data::{Heard, Ledger};
 pub(super) struct Episode {
     /// The first of them; none yet.
     pub(super) first: Option<u64>,
-    /// The earliest retransmission that earlier recoveries left under way: what arrives of those is no original that came late.
+    /// The earliest retransmission that earlier recoveries left under way: arrivals of those are no originals that came late.
     pub(super) earlier: Option<u64>,
     /// Those that no duplicate SACK has reported.
     pub(super) outstanding: u32,
