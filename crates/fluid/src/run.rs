@@ -7,8 +7,8 @@
 //! exactly.
 //!
 //! Steps are short against every way back, so that within one all signals that arrive are known. Curves are straight
-//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. Whose steps fit
-//! several times into every way back goes so many in a row before the queues follow: who is taken from memory once for ten
+//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. A cohort whose steps fit
+//! several times into every way back goes so many in a row before the queues follow: one that is taken from memory once for ten
 //! steps costs a fraction of one that is taken ten times.
 //!
 //! Where customers enter, conditioners colour packets, and the queue of each colour leaves in proportion to it.

@@ -117,7 +117,7 @@ pub struct SourceEquilibrium {
     pub rate: f64,
     /// Window of one flow [packets].
     pub window: f64,
-    /// The price the law sees [s].
+    /// The price in the law's observation [s].
     pub price_s: f64,
     /// Round-trip time [s].
     pub rtt_s: f64,

@@ -21,8 +21,8 @@ const READS: usize = 16;
 /// After a gap as long as this all is read that the fastest link could carry in it, since all of it has to be spread. Two
 /// packets of a pair are 12 us apart at 1 Gbit/s, and shorter looks are to leave them so.
 const LONG: Time = Time(100_000_000);
-/// But no more than this, 32 ms of 1 Gbit/s: who looks late because it is busy is not to be made later still [B]. What that
-/// leaves counts as having come in the next look.
+/// But no more than this, 32 ms of 1 Gbit/s: a thread that is late because it is busy is not to be made later still [B]. The
+/// remainder counts as having come in the next look.
 const MOST: u64 = 4_000_000;
 /// Nor more bursts of the smallest packets, of which those bytes hold 80,000.
 const BURSTS: usize = 4000;

@@ -73,7 +73,7 @@ impl Ration {
 /// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle.
 const BUSY: Rate = Rate(150_000_000);
 
-/// How long before something is due the thread stops sleeping.
+/// The time before a deadline from which the thread does not sleep.
 ///
 /// A sleep ends late by the time that the kernel and the processor take to wake: some 20 us after a short one, and several times that
 /// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up the time of the scheduler, so

@@ -214,7 +214,7 @@ fn batch(way: Way, habits: &Habits, six: bool) -> String {
     lines
 }
 
-/// How a flow's own address reaches its peer: over the device; and over the loopback once there is no device, which is when the
+/// The route of a flow's own address to its peer: over the device; and over the loopback once there is no device, which is when the
 /// path ends or is killed. Nothing listens there, so that the kernel responds with a reset: a connection that a
 /// program has left behind, with data that nobody can take any more, ends at its next retransmission. Otherwise it
 /// would try for minutes, and keep its network namespace for that.

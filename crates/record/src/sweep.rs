@@ -18,11 +18,11 @@ use crate::summary::summary_value;
 pub struct SweepCell<'a> {
     /// Where its record is, from the sweep's directory.
     pub path: &'a str,
-    /// What tells it from the others, as in [`Cell::labels`](penstock_scenario::read::Cell::labels).
+    /// Labels that distinguish it, as in [`Cell::labels`](penstock_scenario::read::Cell::labels).
     pub labels: &'a [(String, String)],
     /// Its identity.
     pub id: &'a str,
-    /// What it measured.
+    /// Its measurements.
     pub summary: &'a Summary,
 }
 
@@ -31,9 +31,9 @@ pub struct SweepCell<'a> {
 pub struct SweepHeader<'a> {
     /// The scenario's title.
     pub title: &'a str,
-    /// What was changed in the scenario's file, `KEY=VALUE`.
+    /// Changes to the scenario's file, `KEY=VALUE`.
     pub changes: &'a [String],
-    /// What computed it.
+    /// The code and world that computed it.
     pub origin: &'a Origin,
 }
 

@@ -1,4 +1,4 @@
-//! How evenly something is shared out, and how it should be.
+//! Shares of a resource, and max-min fair shares.
 //!
 //! ```
 //! use penstock_scenario::fairness::{Want, max_min, weighted_index};
@@ -214,7 +214,7 @@ mod tests {
         assert_close(&max_min(100.0, &[]), &[]);
     }
 
-    /// What makes it max-min: the whole is shared out; nobody has more than its most or less than its least; and whoever
+    /// The definition of max-min: the whole is shared out; none has more than its most or less than its least; and each that
     /// has less than it wants stands at the level, times its weight, that none stands above but by its floor.
     #[test]
     fn nobody_could_have_more_without_one_who_has_less_paying() {

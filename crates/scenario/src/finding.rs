@@ -1,7 +1,7 @@
 //! Findings: settings and outcomes that mislead a reader who takes the numbers as they stand.
 //!
-//! A finding is no error: the run does what its scenario says, and what it says is seldom what was meant. Each kind has an
-//! id, listed in [`KINDS`], and a heading in `docs/findings.md`. A false alarm is worse than a miss, so each rule asks for
+//! A finding is no error: the run does as its scenario states, and the statement is seldom the intended one. Each kind has an
+//! id, listed in [`KINDS`], and a heading in `docs/findings.md`. A false alarm is worse than a miss, so each rule requires
 //! more than it needs.
 
 mod another_bottleneck;

@@ -1,7 +1,7 @@
 //! Quantities as a person writes them, exact both ways: `0.1 s` is 100,000,000,000 ps, and prints as `100 ms`.
 //!
-//! A number is kept as decimal digits until its unit is known, so nothing drifts through binary fractions. What is finer
-//! than the unit a quantity is kept in (a picosecond, a bit per second, a byte) is rounded to the nearest.
+//! A number is kept as decimal digits until its unit is known, so nothing drifts through binary fractions. A fraction smaller
+//! than the unit of the stored quantity (a picosecond, a bit per second, a byte) is rounded to the nearest.
 
 mod spelling;
 

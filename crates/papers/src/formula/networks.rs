@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Answer, Formula, Given};
 
-/// How many of `networks` random networks are unstable. `law` is `static` or `dynamic`; `alpha` is a share of pi/2 that
+/// Number of unstable ones of `networks` random networks. `law` is `static` or `dynamic`; `alpha` is a share of pi/2 that
 /// every source has at most, and for the dynamic law `eta` the share that z has of the bound of Proposition 3. Delays
 /// span three decades, rates four, nu/kappa four; every link is a bottleneck. The same networks at every call.
 pub(super) const NETWORKS: Formula =

@@ -24,7 +24,7 @@ use crate::visible::acts;
 /// The most rows a series may have.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// Reads the scenario that the tree under `root` says; `[sweep]` is left alone. An error that leaves the rest readable is
+/// Reads the scenario of the tree under `root`; `[sweep]` is left alone. An error that leaves the others readable is
 /// reported, and there is a scenario nevertheless.
 pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario, Reported> {
     let fields = root.clone().fields(&format::SCENARIO, "")?;

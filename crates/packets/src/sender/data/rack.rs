@@ -472,7 +472,7 @@ impl Rack {
         }
     }
 
-    /// How long a timer may be left alone, since a deadline may come closer [ps].
+    /// The time for which a timer may be left alone, since a deadline may come closer [ps].
     pub(crate) fn patience(&self) -> u64 {
         const MOST: u64 = 1_000_000_000;
         if self.srtt == 0 { MOST } else { (self.srtt / 4).max(1) }
