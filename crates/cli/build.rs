@@ -1,4 +1,4 @@
-//! Tells the command which code it was built from: a hash for programs, which records go by, and for people a commit. Gives it the
+//! Gives the command the code that it was built from: a hash for programs, which records go by, and for people a commit. Gives it the
 //! files of the repository that it brings along.
 
 #[path = "build/code.rs"]
@@ -12,7 +12,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// What of this crate and its like a commit is to be clean in, besides what the hash is of.
+/// Paths of this crate and its like where a commit is to be clean, besides those of the hash.
 const BESIDE: [&str; 9] = [
     "crates/cli/src",
     "crates/cli/build.rs",
@@ -70,7 +70,7 @@ fn commit(watched: &[String]) -> Option<String> {
     Some(if clean { commit } else { format!("{commit}-dirty") })
 }
 
-/// What a program says, if it ends well.
+/// The output of a program, if it ends well.
 fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())

@@ -1,7 +1,7 @@
 //! Which code computes results: a hash of the sources of every crate whose code can change one.
 //!
-//! Every crate counts but those named in [`BESIDE`], so that a new one counts until somebody says otherwise. Of a crate
-//! count its sources, its manifest and its build script; of the workspace the manifest, whose profiles say how it is
+//! Every crate counts but those named in [`BESIDE`], so that a new one counts until it is added there. Of a crate
+//! count its sources, its manifest and its build script; of the workspace the manifest, whose profiles decide how it is
 //! compiled, `Cargo.lock`, which has the checksum of every library, the kernel implementations in `bpf/`, and the compiler's version.
 //! Places and times of files do not count: the same sources give the same hash on every machine.
 
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The crates that compute no result: the command hands a resolved scenario to a world and writes what it gets; the
-/// others read what was written.
+/// The crates that compute no result: the command hands a resolved scenario to a world and writes its results; the
+/// others read written files.
 const BESIDE: [&str; 6] = ["cli", "evaluation", "fuzz", "papers", "report", "surface"];
 
 /// The files and directories below `root`, a workspace, that the hash is of, sorted.

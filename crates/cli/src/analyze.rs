@@ -27,10 +27,10 @@ struct Analyzed {
     id: String,
     #[serde(flatten)]
     answer: Answer,
-    /// The model that the verdict is of, and what each model counts; absent where there are none.
+    /// The model that the verdict is of, and the parts that each model counts; absent where there are none.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     models: Option<Models>,
-    /// How many sessions would be stable, where those there are are not.
+    /// Number of sessions that would be stable, where the scenario's are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Sessions>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,10 +126,10 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     Ok(if without.is_empty() { Done::Well } else { Done::Partly })
 }
 
-/// The longest that nothing is heard of an analysis [s].
+/// The longest silence of an analysis [s].
 const SILENCE_S: f64 = 5.0;
 
-/// A line now and then of what an analysis of thousands of classes is busy with.
+/// A line now and then with the current work of an analysis of thousands of classes.
 fn busy() -> impl Fn(Busy) {
     let (since, said_s) = (Meter::start(), Held::new(0.0));
     move |what| {

@@ -146,7 +146,7 @@ pub(crate) struct Sweep {
     pub(crate) shard: Option<Shard>,
 }
 
-/// The sender of flows that answer losses.
+/// The sender of flows that respond to losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Generator {
     /// Sockets of this process
@@ -292,7 +292,7 @@ pub(crate) struct Analyze {
     pub(crate) json: bool,
 }
 
-/// A group and what times its packets.
+/// A group and the clocking of its packets.
 fn clocking(text: &str) -> Result<(String, ClockingName), String> {
     let (group, name) = text.split_once('=').ok_or("write GROUP=paced or GROUP=ack")?;
     Ok((group.trim().to_owned(), ClockingName::from_str(name.trim(), true)?))

@@ -10,7 +10,7 @@ pub(crate) struct Batch {
     pub(crate) file: PathBuf,
     pub(crate) stem: String,
     pub(crate) title: String,
-    /// What differs from the scenario's file, and which of that was changed for this run, `KEY=VALUE`. They are the same but for
+    /// Differences from the scenario's file, and those changed for this run, `KEY=VALUE`. They are the same but for
     /// the record of a changed run, run again.
     pub(crate) changes: Vec<String>,
     pub(crate) changed_now: Vec<String>,

@@ -16,7 +16,7 @@ use crate::folder::{Folder, unwritable};
 /// A draft of a record with a capture that is being written.
 pub(crate) struct Capturing {
     draft: Draft,
-    /// Where it will be, for what is said to people.
+    /// Its final path, for messages.
     place: PathBuf,
     capture: Capture<BufWriter<File>>,
     /// Why it cannot go on.
@@ -39,19 +39,19 @@ impl Capturing {
         Ok(Self { capture: capture.map_err(|e| failure(&place, &e))?, draft, place, failed: None })
     }
 
-    /// Takes note of a packet; what goes wrong is told by [`Capturing::failed`].
+    /// Takes note of a packet; [`Capturing::failed`] reports errors.
     pub(crate) fn see(&mut self, seen: &Sighting) {
         if self.failed.is_none() {
             self.failed = self.capture.see(seen).err();
         }
     }
 
-    /// Whether there is no sense in going on.
+    /// Whether it has failed, so that going on is useless.
     pub(crate) fn failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Ends the capture and gives the draft that it is in; or what went wrong.
+    /// Ends the capture and gives the draft that it is in; or the error.
     pub(crate) fn finish(self) -> Result<Draft, Failure> {
         let ended = match self.failed {
             Some(error) => Err(error),

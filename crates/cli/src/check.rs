@@ -1,4 +1,4 @@
-//! `penstock check`: a scenario with every default and the worlds that run it, or what the format of all of them is.
+//! `penstock check`: a scenario with every default and the worlds that run it, or the format of scenario files.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -17,14 +17,14 @@ use crate::failure::{Done, Failure};
 use crate::program;
 use crate::{registry, scenario, terminal};
 
-/// What a world says of a file.
+/// A world's support of a file.
 struct Answer {
     world: &'static str,
-    /// What it cannot do; nothing where it runs every cell.
+    /// Features that it lacks; nothing where it runs every cell.
     refusals: IndexSet<String>,
 }
 
-/// Runs the command. What it prints of a file is a scenario file: of a sweep the first cell, and the others by name.
+/// Runs the command. Its output for a file is a scenario file: of a sweep the first cell, and the others by name.
 pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     let Some(file) = &arguments.file else {
         if arguments.schema {
@@ -68,7 +68,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", program::name()))))
 }
 
-/// Asks a world about every cell; those that differ by their seed alone ask the same of it.
+/// Checks every cell against a world; those that differ by their seed alone have the same requirements.
 fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let mut asked = IndexMap::new();
@@ -80,7 +80,7 @@ fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     Ok(Answer { world: world.name(), refusals })
 }
 
-/// What is read, as a scenario file.
+/// The resolved scenario, as a scenario file.
 fn text(cells: &[Cell], first: &Cell, answers: &[Answer]) -> String {
     let mut text = String::new();
     let runs: Vec<_> = answers.iter().filter(|answer| answer.refusals.is_empty()).map(|answer| answer.world).collect();
@@ -120,7 +120,7 @@ fn read(file: &Path, cells: &[Cell], first: &Cell, answers: &[Answer]) -> Result
     }))
 }
 
-/// What is wrong, as JSON.
+/// The errors, as JSON.
 fn wrong(file: &Path, failure: &Failure) -> Value {
     let error = |error: &ReadError| {
         json!({

@@ -89,7 +89,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
-/// How the fluid is integrated.
+/// Method of integration of the fluid.
 fn method(arguments: &Compare) -> Result<Method, Failure> {
     let step = arguments.step.as_deref().map(quantity::time).transpose();
     let step_s = step.map_err(|e| Failure::Input(format!("--step: {e}")))?.map(Time::seconds);

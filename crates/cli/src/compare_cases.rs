@@ -19,7 +19,7 @@ use crate::gathered::Gathered;
 use crate::show::{self, Overlaid};
 use crate::{interrupt, pages, program, record, registry, scenario, terminal};
 
-/// Runs every cell of what is compared, and shows all of it on one page.
+/// Runs every cell of the comparison, and shows all of it on one page.
 pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failure> {
     if arguments.laws.len() == 1 {
         return Err(Failure::Input("--laws: name two or more, as in `cubic,bbr`".into()));
@@ -90,7 +90,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
-/// The cells of a file, with what is changed in all of them and what is changed besides.
+/// The cells of a file, with the changes to all of them and the changes besides.
 fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cell>, Failure> {
     let set = arguments.changes.set.iter().chain(besides).cloned().collect();
     scenario::cells(&scenario::document(file, arguments.seed, &Changes { set })?)
@@ -100,7 +100,7 @@ fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cel
 const PLAIN: &str = "droptail";
 
 /// The changes that make a law that of a scenario: of all groups for a controller; for an AQM of all links that have one, or else
-/// of all links. What is set beside the parameters of the law before, such as `ecn`, stays.
+/// of all links. Keys beside the parameters of the law before, such as `ecn`, stay.
 fn with_law(law: &str, scenario: Option<&Scenario>) -> Result<Vec<String>, Failure> {
     let laws = registry::laws();
     let Some(scenario) = scenario else { return Ok(Vec::new()) };

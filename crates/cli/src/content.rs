@@ -1,4 +1,4 @@
-//! Files of records that are read, whoever wrote them: regular files of a bounded size, and nothing that a name or a link
+//! Files of records that are read, by any author: regular files of a bounded size, and nothing that a name or a link
 //! leads to outside.
 
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ pub(crate) const TABLE: u64 = 4_000_000_000;
 /// The largest file whose hash is taken, in constant memory [B].
 pub(crate) const HASHED: u64 = 64_000_000_000;
 
-/// Opens a regular file of at most that size. What is something else is told at once: a pipe would be waited for, a
+/// Opens a regular file of at most that size. Anything else is refused at once: a pipe would be waited for, a
 /// device may have no end.
 pub(crate) fn open(path: &Path, most: u64) -> io::Result<impl Read + use<>> {
     let (file, length) = regular(path)?;

@@ -1,9 +1,9 @@
-//! What is written to disk, so that it is there after a power failure too: everything that this command writes into a
+//! Files written to disk, so that they are there after a power failure too: everything that this command writes into a
 //! directory of results goes through here.
 //!
-//! What a program has written, and what it did to a directory, is in memory at first. The disk has it for certain only
+//! Data that a program has written, and changes to a directory, are in memory at first. The disk has them for certain only
 //! after `fsync` of the file and of the directory that names it (POSIX; fsync(2)), and a rename may reach the disk before
-//! what the file holds. So a draft is synced with all that is in it, then moved, and then the directory that it was moved
+//! the content of the file. So a draft is synced with all that is in it, then moved, and then the directory that it was moved
 //! in is synced.
 
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory with all that it is in. What is made is on disk afterwards.
+/// Makes a directory with its parents. They are on disk afterwards.
 pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> =
         path.ancestors().take_while(|part| !part.as_os_str().is_empty() && !part.exists()).collect();
@@ -64,14 +64,14 @@ pub(crate) fn fill(file: &mut File, path: &Path, bytes: &[u8]) -> io::Result<()>
     Ok(())
 }
 
-/// Moves what is at `from`, with all that is in it, to `to` in the same directory. Afterwards the disk has it there, or
+/// Moves `from`, with its content, to `to` in the same directory. Afterwards the disk has it there, or
 /// as it was before, never a part of it.
 pub(crate) fn place(from: &Path, to: &Path) -> io::Result<()> {
     settle(from)?;
     rename(from, to)
 }
 
-/// Gives what is on disk another name in its directory.
+/// Renames a file or directory on disk within its directory.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     #[cfg(test)]
@@ -117,7 +117,7 @@ fn sync(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What a path is in, be it the directory that the command runs in.
+/// The parent of a path, be it the directory that the command runs in.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,7 +1,7 @@
-//! What is not complete: written beside its place under a hidden name, and gone unless it is moved there.
+//! Drafts: files and directories written beside their final path under a hidden name, and gone unless moved there.
 //!
-//! Whoever writes a draft holds a lock on it, which ends with the process however that ends. A draft that nobody holds
-//! is what a killed run has left behind, and is removed by the next that comes by.
+//! A process that writes a draft holds a lock on it, which ends with the process however that ends. A draft without a lock
+//! is left behind by a killed run, and is removed by the next that comes by.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
@@ -73,7 +73,7 @@ impl Draft {
     }
 
     /// Writes a file into a directory, at a path that may have folders. The directory itself is not made again: where
-    /// somebody has moved it away, a new one in its place would be an empty sweep.
+    /// the draft was moved away meanwhile, a new one under its name would be an empty sweep.
     pub(crate) fn add(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
         let folders = Path::new(name).parent().into_iter().flat_map(Path::ancestors);
@@ -88,7 +88,7 @@ impl Draft {
         disk::fill(&mut disk::create(&path)?, &path, bytes)
     }
 
-    /// Moves it to its place, which is free, or for a file that of an older one. Afterwards it is there for good.
+    /// Moves it to its final path, which is free, or for a file that of an older one. Afterwards it is there for good.
     pub(crate) fn place(&self, place: &Path) -> io::Result<()> {
         disk::place(&self.path, place)
     }
@@ -110,8 +110,8 @@ fn is_ours(name: &str) -> bool {
     numbers.and_then(|numbers| numbers.split_once('-')).is_some_and(|(a, b)| digits(a) && digits(b))
 }
 
-/// Removes the drafts in `folder` that nobody is writing. What cannot be removed is left where it is, and so is what
-/// only has the name of a draft: whoever may write there can make a pipe or a link of any name.
+/// Removes the drafts in `folder` that no process is writing. Those that cannot be removed stay, and so does a file that
+/// only has the name of a draft: any user who may write there can make a pipe or a link of any name.
 pub(crate) fn clean(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

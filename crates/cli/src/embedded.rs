@@ -1,11 +1,11 @@
-//! A command within another program: what it says is kept and not printed, and files may be given as texts.
+//! A command within another program: its output is kept and not printed, and files may be given as texts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// On standard output: its JSON.
@@ -33,7 +33,7 @@ pub(crate) fn begin(texts: BTreeMap<PathBuf, String>) {
     *running() = Some(Running { texts, heard: Heard::default() });
 }
 
-/// The command has ended: what it said.
+/// The command has ended: returns its output.
 pub(crate) fn end() -> Heard {
     STOPPED.store(false, Ordering::Relaxed);
     running().take().map(|running| running.heard).unwrap_or_default()
@@ -44,12 +44,12 @@ pub(crate) fn is_running() -> bool {
     running().is_some()
 }
 
-/// Whoever started the command wants it to end.
+/// The user wants the command to end.
 pub(crate) fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// Whether that was said.
+/// Whether a stop was requested.
 pub(crate) fn stopped() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }
@@ -59,7 +59,7 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     running().as_ref()?.texts.get(path).cloned()
 }
 
-/// Keeps what would be printed on standard output. Gives it back where no command runs here.
+/// Keeps text for standard output. Gives it back where no command runs here.
 pub(crate) fn say(text: &str) -> bool {
     running().as_mut().map(|running| running.heard.said.push(text.to_owned())).is_some()
 }

@@ -150,10 +150,10 @@ fn compared(
     Beside { world, runs, beyond: second.1.beyond.clone(), rows, not_run }
 }
 
-/// What `--against` names.
+/// The argument of `--against`.
 enum Against {
     Law(String),
-    /// A file, and what is on record in it.
+    /// A file, and the record in it.
     Record(String, Recorded),
 }
 
@@ -190,7 +190,7 @@ fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     words.join(" ")
 }
 
-/// Leaves the criteria that were asked for.
+/// Leaves the requested criteria.
 fn choose(criteria: &mut Vec<Criterion>, only: &[String]) -> Result<(), Failure> {
     if only.is_empty() {
         return Ok(());
@@ -267,7 +267,7 @@ fn write(home: &Folder, evaluation: &Evaluation, command: &str, page: &Page) -> 
     Ok(())
 }
 
-/// What a terminal shows of the page: the table of all criteria, and the differences between worlds.
+/// The part of the page that a terminal shows: the table of all criteria, and the differences between worlds.
 fn short(page: &Page) -> Page {
     let shown = |(at, section): &(usize, &Section)| *at == 0 || section.label == page::BESIDE;
     let sections = page.sections.iter().enumerate().filter(shown).map(|(_, section)| section.clone()).collect();

@@ -8,7 +8,7 @@ use penstock_scenario::visible;
 
 use crate::program;
 
-/// All errors; `styled` is for a terminal that shows colours. What comes from the file is visible, so that nothing but the
+/// All errors; `styled` is for a terminal that shows colours. Text from the file is made visible, so that nothing but the
 /// style acts on a terminal.
 pub(crate) fn rendered(errors: &ReadErrors, styled: bool) -> String {
     let program = program::name();

@@ -1,4 +1,4 @@
-//! How the command ends.
+//! Exit status of the command.
 
 use std::error::Error;
 use std::fmt;
@@ -9,16 +9,16 @@ use penstock_scenario::world::RunError;
 use crate::excerpt;
 use crate::program;
 
-/// What the command did.
+/// The outcome of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Done {
-    /// What was asked.
+    /// Everything requested.
     Well,
     /// That too, but a claim's verdict differs from the recorded one.
     Differs,
     /// That too, but a run is outside of its own stated error.
     Beyond,
-    /// A part of what was asked; it said why the rest is not possible.
+    /// A part of the request; it has printed why the other part is not possible.
     Partly,
     /// Ran a program, which ended with this status.
     Ended(u8),
@@ -27,15 +27,15 @@ pub(crate) enum Done {
 /// Why it did not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something given to it is wrong: what, where, and what would do.
+    /// Wrong input: the text, its position, and the remedy.
     Input(String),
     /// A scenario has errors.
     Scenario(ReadErrors),
-    /// This version or machine cannot do it: what is missing and how to get it.
+    /// This version or machine cannot do it: the missing feature and how to get it.
     Machine(String),
-    /// A law that is not Penstock's answered what no host can act on.
+    /// The output of a law from outside Penstock is no valid number.
     Law(String),
-    /// Whoever started it stopped it.
+    /// The user stopped it.
     Stopped,
     /// It broke one of its own rules.
     Bug(String),
@@ -75,7 +75,7 @@ impl Failure {
     }
 }
 
-/// What went wrong, and below it why: each cause that its error does not say itself.
+/// The error, and below it its causes: each that its error does not name itself.
 pub(crate) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut below = error.source();

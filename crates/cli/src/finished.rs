@@ -15,12 +15,12 @@ use crate::record::Kept;
 #[derive(Debug)]
 pub(crate) struct Finished(BTreeMap<String, Vec<PathBuf>>);
 
-/// What there is of a cell.
+/// The finished part of a cell.
 #[derive(Debug)]
 pub(crate) enum Found {
     /// Its record, whole.
     Whole(Box<(Header, Kept)>),
-    /// What once was its record, and what is wrong with it.
+    /// A damaged record, and its fault.
     Damaged(PathBuf, String),
     /// Nothing.
     Nothing,
@@ -43,7 +43,7 @@ impl Finished {
         Ok(Self(records))
     }
 
-    /// Whether there is a record with the identity of that scenario, whatever computed it.
+    /// Whether there is a record with the identity of that scenario, computed by any program.
     pub(crate) fn has(&self, id: &str) -> bool {
         id.get(..8).is_some_and(|id| self.0.contains_key(id))
     }

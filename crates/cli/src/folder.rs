@@ -1,4 +1,4 @@
-//! Where records go: each is written beside its place and moved there when complete, and nothing is ever overwritten.
+//! Directories of records: each record is written beside its path and moved there when complete, and nothing is ever overwritten.
 
 use std::fs::{self, File as OpenFile, TryLockError};
 use std::io::{self, ErrorKind};
@@ -23,7 +23,7 @@ pub(crate) struct Folder {
     held: Option<OpenFile>,
 }
 
-/// Who else may write to the directory of a sweep.
+/// Other processes that may write to the directory of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Others {
     /// Nobody.
@@ -34,7 +34,7 @@ pub(crate) enum Others {
 
 impl Folder {
     /// Opens `path`, which is made if it does not exist, and tries whether it can be written to: before anything runs.
-    /// What killed runs have left there unfinished is removed.
+    /// Unfinished files of killed runs are removed.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let missing = path.ancestors().take_while(|part| !part.as_os_str().is_empty() && !part.exists());
         let folder = Self { path: path.to_path_buf(), made: missing.map(Path::to_path_buf).collect(), held: None };
@@ -123,7 +123,7 @@ impl Folder {
         )))
     }
 
-    /// Says so where the directory of a sweep is no longer the one that was opened. What is written then would stand
+    /// Fails where the directory of a sweep is no longer the one that was opened. Files written then would stand
     /// beside the cells that are there, and without the lock.
     fn still_here(&self) -> Result<(), Failure> {
         if self.held.as_ref().is_none_or(|held| is_at(held, &self.path)) {
@@ -163,7 +163,7 @@ impl Folder {
         let _ = disk::remove_directory(&self.path);
     }
 
-    /// Does what makes `name`, or else `name-2`, `name-3` and so on, where there is nothing yet.
+    /// Calls the maker of `name`, or else of `name-2`, `name-3` and so on, where there is nothing yet.
     fn to_fresh(&self, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf, Failure> {
         let others = (2..u32::MAX).map(|n| format!("{name}-{n}"));
         for place in std::iter::once(name.to_owned()).chain(others).map(|name| self.path.join(name)) {
@@ -191,13 +191,13 @@ impl Drop for Folder {
     }
 }
 
-/// Whether what is open is what a path leads to.
+/// Whether an open file is the one that a path leads to.
 fn is_at(held: &OpenFile, path: &Path) -> bool {
     let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
     fs::metadata(path).is_ok_and(|there| held.metadata().is_ok_and(|ours| same(there, ours)))
 }
 
-/// What to do where nothing can be written.
+/// The remedy where nothing can be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let path = path.display();
     match error.kind() {
@@ -282,7 +282,7 @@ mod tests {
         assert!(out.resume("fig1-seed1", Others::Wait).unwrap_err().to_string().contains("is the record of a run"));
     }
 
-    /// Who leaves nothing takes away what it made, and who opened the same place later makes it again.
+    /// A process that leaves nothing removes the directories it made, and one that opened the same path later makes them again.
     #[test]
     fn a_place_in_which_nothing_was_put_goes_and_comes_back() {
         let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Records that somebody named, whatever their world and version: their numbers and what they recorded over time.
+//! Records that the user named, whatever their world and version: their numbers and their series.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use penstock_scenario::world::Table;
 use crate::failure::{Failure, causes};
 use crate::{content, terminal};
 
-/// How far below a directory records are looked for: those of a paper are in the directory of a sweep in its own.
+/// Depth below a directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
 const DEPTH: usize = 4;
 /// More records are not a page.
 const MOST: usize = 2000;
@@ -23,11 +23,11 @@ const SERIES: [&str; 4] = ["links", "groups", "classes", "customers"];
 /// A record, or a run that has none.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    /// Where it is, or what it is.
+    /// Its path, or its kind.
     pub(crate) place: String,
     /// The last part of its path.
     pub(crate) name: String,
-    /// What computed it.
+    /// The version that computed it.
     pub(crate) version: String,
     pub(crate) scenario: String,
     /// The law of each group's senders.
@@ -151,7 +151,7 @@ fn older(directory: &Path, file: &str, error: &RecordError) {
     terminal::note(format!("{}: not drawn: {}", directory.join(file).display(), causes(error)));
 }
 
-/// What computed a record, for people.
+/// The version that computed a record, for people.
 fn version(header: &Header) -> String {
     let origin = &header.provenance.origin;
     let commit = origin.commit.as_ref().map(|commit| format!(" ({commit})")).unwrap_or_default();

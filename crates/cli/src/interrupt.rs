@@ -1,4 +1,4 @@
-//! Ctrl-C: what runs is told to stop, and tidies up.
+//! Ctrl-C: running work stops, and tidies up.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C, a hang-up or a polite kill sets [`stopped`] instead of ending the process; the second time it
 /// ends it. A signal that was ignored when the command began stays ignored: `nohup` does that to hang-ups, and a shell
-/// to the Ctrl-C of what it runs in the background.
+/// to the Ctrl-C of its programs in the background.
 pub(crate) fn watch() -> Result<(), Failure> {
     static WATCHED: OnceLock<Result<(), String>> = OnceLock::new();
     // The other program has its own ways with signals.
@@ -40,14 +40,14 @@ fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that a process ignores, by its status as Linux tells it: bit 0 is signal 1. Elsewhere nobody says without
+/// The signals that a process ignores, by its status as Linux has it: bit 0 is signal 1. Elsewhere they are unknown without
 /// a call that this program does not make, and none is.
 fn ignored(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Whether whoever started the command wants it to end.
+/// Whether the user wants the command to end.
 pub(crate) fn stopped() -> bool {
     STOPPED.load(Ordering::Relaxed) || embedded::stopped()
 }

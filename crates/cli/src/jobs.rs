@@ -18,7 +18,7 @@ use crate::progress::{Progress, Work};
 
 /// A scenario to run.
 pub(crate) struct Job<'a> {
-    /// What to call it.
+    /// Its name in messages.
     pub(crate) name: String,
     /// Which file it is of, counted from zero: those of one file cost alike.
     pub(crate) group: usize,
@@ -31,9 +31,9 @@ pub(crate) struct Job<'a> {
 /// A run that was made.
 #[derive(Debug)]
 pub(crate) struct Made {
-    /// What it gave.
+    /// Its results.
     pub(crate) run: Run,
-    /// What it cost.
+    /// Its cost.
     pub(crate) cost: Cost,
     /// The record that its capture is in, where there is one.
     pub(crate) draft: Option<Draft>,
@@ -42,7 +42,7 @@ pub(crate) struct Made {
 /// Begins a record with a capture.
 pub(crate) type Begin<'a> = Box<dyn Fn() -> Result<Capturing, Failure> + Sync + 'a>;
 
-/// Tells how far a run has come, and writes what packets are seen.
+/// Reports the progress of a run, and writes packets of its ends.
 struct Watch<'a> {
     reached: &'a dyn Fn(f64) -> bool,
     capturing: Option<Capturing>,
@@ -64,7 +64,7 @@ impl Watcher for Watch<'_> {
     }
 }
 
-/// As many threads as there are processors, unless told otherwise.
+/// As many threads as there are processors by default.
 pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
@@ -117,8 +117,8 @@ pub(crate) fn run<T: Send>(
     done
 }
 
-/// Does what `order` lists, in that order, on several threads, until something fails or whoever started the command stops it. Gives
-/// what came out by number, or what made the others stop.
+/// Does the jobs of `order`, in that order, on several threads, until something fails or the user stops the command. Returns
+/// the results by number, or the error that stopped the others.
 pub(crate) fn side_by_side<T: Send>(
     order: &[usize],
     threads: usize,
@@ -165,7 +165,7 @@ pub(crate) fn side_by_side<T: Send>(
 }
 
 /// In which order jobs begin, of which each has a group and a cost: the cheapest of each group, so that it is soon known
-/// what a group takes, then the others, the longest first.
+/// the cost of a group, then the others, the longest first.
 pub(crate) fn order(jobs: &[(usize, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|a, b| jobs[*b].1.total_cmp(&jobs[*a].1).then(a.cmp(b)));
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// The first failure is what is said, and no further job begins after it.
+    /// The first failure is reported, and no further job begins after it.
     #[test]
     fn a_failure_stops_what_has_not_begun() {
         let text = "format = 1\nduration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\

@@ -1,6 +1,6 @@
 //! `penstock`: the command, with the laws of a program's own.
 //!
-//! Files, threads, clocks and terminals live here and nowhere else; what is computed comes from the other crates.
+//! Files, threads, clocks and terminals live here and nowhere else; results are computed by the other crates.
 //!
 //! A program that has laws of its own is a command with all that `penstock` does:
 //!
@@ -145,7 +145,7 @@ fn command(command: &Command) -> Result<Done, Failure> {
     }
 }
 
-/// Turns a panic, which is always our bug, into a failure that says so.
+/// Turns a panic, which is always our bug, into a failure with a message.
 fn guarded(work: impl FnOnce() -> Result<Done, Failure>) -> Result<Done, Failure> {
     let said = Arc::new(Mutex::new(None));
     let before = panic::take_hook();

@@ -1,6 +1,6 @@
-//! What a program in another language uses of the command: scenarios from files, runs with their cost, records on disk.
+//! The part of the command for a program in another language: scenarios from files, runs with their cost, records on disk.
 //!
-//! Everything here returns what it has to say. Nothing prints, and nothing ends the process.
+//! Everything here returns its messages. Nothing prints, and nothing ends the process.
 
 mod command;
 mod error;
@@ -27,7 +27,7 @@ use crate::{machine, pages, registry, report, scenario};
 pub use command::{Answer, command, stop};
 pub use error::Error;
 
-/// Says which laws commands and reports know from now on. `codes` identify the code of those that a program in another language
+/// Sets the laws that commands and reports know from now on. `codes` identify the code of those that a program in another language
 /// added, since its own code does not: results of an older one are then not taken for theirs.
 pub fn adopt(laws: Registry, codes: &[String]) {
     registry::adopt(laws, &codes.join(" "));
@@ -42,7 +42,7 @@ pub fn laws() -> Arc<Registry> {
 /// folder. A run may take the memory that is free on this machine.
 ///
 /// # Errors
-/// Says why the file cannot be read or is not TOML.
+/// Names the reason why the file cannot be read or is not TOML.
 pub fn read(path: &Path, laws: Arc<Registry>) -> Result<Document, Error> {
     Ok(scenario::loaded(&scenario::text(path)?, path, laws)?)
 }
@@ -50,7 +50,7 @@ pub fn read(path: &Path, laws: Arc<Registry>) -> Result<Document, Error> {
 /// The same for a text. Errors call it `name`, and files that it names are relative to the folder of `name`.
 ///
 /// # Errors
-/// Says where the text is not TOML.
+/// Names the line that is not TOML.
 pub fn parse(text: &str, name: &Path, laws: Arc<Registry>) -> Result<Document, Error> {
     Ok(scenario::loaded(text, name, laws)?)
 }
@@ -63,7 +63,7 @@ pub fn stem(path: &Path) -> String {
 /// The world of that name.
 ///
 /// # Errors
-/// Lists the worlds where there is none of that name, or says that this machine has none.
+/// Lists the worlds where there is none of that name, or reports that this machine has none.
 pub fn world(name: &str) -> Result<Box<dyn World + Sync>, Error> {
     let known = match name {
         "packets" => WorldName::Packets,
@@ -74,7 +74,7 @@ pub fn world(name: &str) -> Result<Box<dyn World + Sync>, Error> {
     Ok(scenario::world(known)?)
 }
 
-/// Runs a scenario on this thread, and measures what that costs.
+/// Runs a scenario on this thread, and measures the cost.
 ///
 /// # Errors
 /// As [`World::run`].
@@ -85,10 +85,10 @@ pub fn run(world: &dyn World, cell: &Cell, watcher: &mut dyn Watcher) -> Result<
     Ok((run, cost))
 }
 
-/// What computes results of a world in this process, as records name it.
+/// The origin of results of a world in this process, as records name it.
 ///
 /// # Errors
-/// Says why the program cannot be identified.
+/// Names the reason why the program cannot be identified.
 pub fn origin(world: &str) -> Result<Origin, Error> {
     Ok(machine::origin(world)?)
 }
@@ -97,7 +97,7 @@ pub fn origin(world: &str) -> Result<Origin, Error> {
 /// `changes` (`KEY=VALUE`) and of the seed, and is fresh: nothing is overwritten.
 ///
 /// # Errors
-/// Says why nothing can be written there.
+/// Names the reason why nothing can be written there.
 pub fn keep(
     out: &Path,
     stem: &str,
@@ -131,7 +131,7 @@ pub fn page(cell: &Cell, changes: &[String], summary: &Summary, series: &[Table]
 pub struct Opened {
     /// Its `record.toml`.
     pub header: Header,
-    /// What was measured.
+    /// The measurements.
     pub summary: Summary,
     /// Each table by the name of its file without the ending, in the order of the header.
     pub tables: Vec<(String, Described)>,
@@ -162,7 +162,7 @@ mod tests {
                         delay = \"1 ms\"\nbuffer = \"9 packets\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nrtt = \"9 ms\"\n\
                         cc = { law = \"newreno\" }";
 
-    /// What a run leaves on disk is what it gave, and its name says what was changed.
+    /// The record of a run on disk has its results, and its name has its changes.
     #[test]
     fn a_run_that_is_kept_can_be_opened() {
         let home = tempfile::tempdir().unwrap();

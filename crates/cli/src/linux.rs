@@ -1,4 +1,4 @@
-//! `penstock linux`: the emulated path as a tool, what this machine can do, and the kernel's side of the laws.
+//! `penstock linux`: the emulated path as a tool, the features of this machine, and the kernel's side of the laws.
 
 #[cfg(target_os = "linux")]
 mod attach;
@@ -44,7 +44,7 @@ mod kernel {
     use crate::failure::{Done, Failure};
     use crate::{pages, program, registry, scenario, terminal};
 
-    /// Says what this kernel can do, and why not.
+    /// Lists the features of this kernel, and reasons for the missing ones.
     pub(super) fn check() -> Result<Done, Failure> {
         let (paths, programs) = (penstock_path::missing(), replay::missing());
         let mut wrong = Vec::new();

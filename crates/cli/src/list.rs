@@ -1,4 +1,4 @@
-//! `penstock list`: the records below a directory, and what tells them apart.
+//! `penstock list`: the records below a directory, and the labels that distinguish them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +17,7 @@ use crate::failure::{Done, Failure, causes};
 use crate::gathered::Gathered;
 use crate::{content, pages, terminal};
 
-/// How far below the directory records are looked for: those of a paper are in the directory of a sweep in its own.
+/// Depth below the directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
 const DEPTH: usize = 3;
 
 /// A record, or a sweep, whose cells are not listed one by one.
@@ -32,21 +32,21 @@ struct Listed {
     /// The seed of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
-    /// How many cells a sweep has.
+    /// Number of cells of a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<usize>,
-    /// What was changed in the scenario's file, `KEY=VALUE`.
+    /// Changes to the scenario's file, `KEY=VALUE`.
     changes: Vec<String>,
     /// When it was written, in UTC: the time of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     made: Option<String>,
-    /// What tells a run from the others of its title.
+    /// Labels that distinguish a run from the others of its title.
     #[serde(skip_serializing_if = "String::is_empty")]
     differs: String,
     /// The fullest link of a run: its utilization, and how long packets waited there.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<Headline>,
-    /// Of a run, for what differs.
+    /// Of a run, for its differences.
     #[serde(skip)]
     content: Option<Box<Gathered>>,
 }
@@ -60,14 +60,14 @@ struct Headline {
     queueing_delay_mean_s: Option<f64>,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Listing {
     format: u32,
     records: Vec<Listed>,
 }
 
-/// What is needed of `sweep.json`.
+/// The required part of `sweep.json`.
 #[derive(Debug, Deserialize)]
 struct Sweep {
     #[serde(default)]
@@ -97,7 +97,7 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// Adds the record or sweep that a directory is, or else those below it. What cannot be read is told, and passed over.
+/// Adds the record or sweep that a directory is, or else those below it. Unreadable ones are reported, and passed over.
 fn look(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Result<()> {
     let has = |name: &str| directory.join(name).is_file();
     let (name, read) = if has("record.toml") {
@@ -175,7 +175,7 @@ fn headline(summary: &Summary) -> Option<Headline> {
     Some(Headline { link: link.clone(), utilization: of.utilization, queueing_delay_mean_s: of.queueing_delay_mean_s })
 }
 
-/// Says of each run what tells it from the others of its title.
+/// Gives each run the labels that distinguish it from the others of its title.
 fn differ(records: &mut [Listed]) {
     let mut titles: Vec<String> = records.iter().map(|listed| listed.title.clone()).collect();
     titles.sort();

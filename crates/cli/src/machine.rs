@@ -1,4 +1,4 @@
-//! Where a run took place.
+//! Provenance of a run: program and machine.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::failure::Failure;
 use crate::registry;
 
-/// What computes results of a world here: this program.
+/// The origin of results of a world here: this program.
 pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
     Ok(Origin {
         world: world.to_owned(),
@@ -22,10 +22,10 @@ pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
     })
 }
 
-/// What identifies the code that computes results. Of two builds of the same sources the results are the same, so the
+/// Identity of the code that computes results. Of two builds of the same sources the results are the same, so the
 /// hash of the sources that `build.rs` took is the better name: records may be shared between machines, and between
 /// builds with and without optimisation. Where it was not built from the workspace, or has laws of its own, the program itself is
-/// hashed. Laws that another language added are named besides, with what identifies their code.
+/// hashed. Laws that another language added are named besides, with the identity of their code.
 fn code() -> Result<String, Failure> {
     let added = registry::code();
     let sources = option_env!("PENSTOCK_CODE").filter(|_| !added.is_empty() || !registry::has_own());
@@ -58,7 +58,7 @@ fn program() -> io::Result<String> {
     }
 }
 
-/// What a record says of where it comes from.
+/// The provenance of a record.
 pub(crate) fn provenance(world: &str, changes: &[String], labels: &[(String, String)]) -> Result<Provenance, Failure> {
     Ok(Provenance {
         origin: origin(world)?,
@@ -74,7 +74,7 @@ pub(crate) fn facts() -> Vec<(String, String)> {
     std::iter::once(version).chain(machine()).collect()
 }
 
-/// What is known of this machine, by name: a record that is read back has that order.
+/// Known facts of this machine, by name: a record that is read back has that order.
 fn machine() -> IndexMap<String, String> {
     let mut known = IndexMap::new();
     if let Ok(release) = fs::read_to_string("/proc/sys/kernel/osrelease") {
@@ -96,7 +96,7 @@ fn machine() -> IndexMap<String, String> {
 mod tests {
     use super::*;
 
-    /// Never nothing, and never what two different programs have in common.
+    /// Never nothing, and never common to two different programs.
     #[test]
     fn there_is_always_a_name_for_the_code() {
         let code = code().unwrap();

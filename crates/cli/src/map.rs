@@ -92,7 +92,7 @@ impl Along {
         }
     }
 
-    /// Rounds the values of a range where the key takes whole numbers only, which the reader is asked.
+    /// Rounds the values of a range where the key takes whole numbers only, as the reader decides.
     fn whole_where_asked(mut self, arguments: &Analyze) -> Self {
         let takes = |value: f64| {
             let set = arguments.changes.set.iter().cloned().chain([self.set(value)]).collect();
@@ -113,12 +113,12 @@ impl Along {
     }
 }
 
-/// To four significant digits, which is what is then set.
+/// To four significant digits, as the value is then set.
 fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
-/// Computes the map that `arguments` ask for.
+/// Computes the map of `arguments`.
 pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Result<Map, Failure> {
     let [x, y] = axes else { return Err(Failure::Input("--stability-map takes two keys".into())) };
     let along = |text: &String| -> Result<Along, Failure> {

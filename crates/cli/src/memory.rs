@@ -1,11 +1,11 @@
-//! How much memory a run can have here: a run that needs more is refused before it begins.
+//! The memory that a run can have here: a run beyond it is refused before it begins.
 
 use std::fs;
 use std::path::Path;
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 
-/// The least of what limits this process [B], and which that is, as the end of a sentence; none where nobody says.
+/// The least limit of this process [B], and its name as the end of a sentence; none where it is unknown.
 pub(crate) fn available() -> Option<(u64, &'static str)> {
     let text = |path: &str| fs::read_to_string(path).ok();
     let machine = text("/proc/meminfo").and_then(|info| free(&info));
@@ -20,7 +20,7 @@ pub(crate) fn available() -> Option<(u64, &'static str)> {
     limits.into_iter().flatten().min_by_key(|(bytes, _)| *bytes)
 }
 
-/// What programs can have without the machine swapping, by /proc/meminfo [B].
+/// Memory that programs can have without the machine swapping, by /proc/meminfo [B].
 fn free(info: &str) -> Option<u64> {
     field(info, "MemAvailable:").map(|free| free + field(info, "SwapFree:").unwrap_or(0))
 }
@@ -31,7 +31,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// What is left to the control groups that a process is in, by its /proc/self/cgroup, and those above them [B]: of
+/// Memory left to the control groups that a process is in, by its /proc/self/cgroup, and those above them [B]: of
 /// version 2, and of version 1 where memory has a hierarchy of its own.
 fn in_group(groups: &str, mounted: &Path) -> Option<u64> {
     let mut least: Option<u64> = None;
@@ -52,7 +52,7 @@ fn in_group(groups: &str, mounted: &Path) -> Option<u64> {
     least
 }
 
-/// What is left to one control group: its limit less what it holds. What it holds of files is on disk, and is given up
+/// Memory left to one control group: its limit less its usage. The part for files is on disk, and is given up
 /// for others.
 fn left(group: &Path, [limit, held, prefix]: [&str; 3]) -> Option<u64> {
     let read = |name: &str| fs::read_to_string(group.join(name)).ok();

@@ -1,4 +1,4 @@
-//! What a run cost: wall time, processor time of its thread, and memory. The only place that reads a clock; worlds
+//! Cost of a run: wall time, processor time of its thread, and memory. The only module that reads a clock; worlds
 //! have none, so that nothing in them can depend on it.
 #![allow(clippy::disallowed_types, reason = "wall time belongs to the command line, and here it is measured")]
 
@@ -26,13 +26,13 @@ impl Meter {
         self.wall.elapsed().as_secs_f64()
     }
 
-    /// What it cost so far, in words.
+    /// Its cost so far, in words.
     pub(crate) fn told(&self) -> String {
         let memory = peak_memory().map(|bytes| format!(", {} MB of memory at most", bytes / 1_000_000));
         format!("took {:.2} s{}", self.wall_s(), memory.unwrap_or_default())
     }
 
-    /// What a run of so many packets cost. Processor time is this thread's, so that cells beside it do not count.
+    /// The cost of a run of so many packets. Processor time is this thread's, so that cells beside it do not count.
     pub(crate) fn cost(&self, packets: u64) -> Cost {
         let cpu_s = thread_time().saturating_sub(self.cpu).as_secs_f64();
         Cost {

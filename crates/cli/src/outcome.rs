@@ -1,4 +1,4 @@
-//! What `--json` says of a scenario file that was run.
+//! The output of `--json` for a scenario file that was run.
 
 use std::path::Path;
 
@@ -26,10 +26,10 @@ pub(crate) struct Outcome {
     /// Packets, where they were captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     capture: Option<String>,
-    /// How many cells of a sweep are finished.
+    /// Number of finished cells of a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<usize>,
-    /// How many there are.
+    /// Number of cells.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<usize>,
     /// `summary.json`.

@@ -1,4 +1,4 @@
-//! What is said of runs and sweeps, as pages: the terminal prints their tables, `report.html` has all of them.
+//! Texts about runs and sweeps, as pages: the terminal prints their tables, `report.html` has all of them.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ pub(crate) fn of_run(
     assemble::of_run(&RunView { summary, series, scenario_text, header, laws, registry: registry::laws() })
 }
 
-/// A title, with what was changed in the scenario's file for this run.
+/// A title, with the changes to the scenario's file for this run.
 pub(crate) fn titled(title: &str, changes: &[String]) -> String {
     if changes.is_empty() { title.to_owned() } else { format!("{title} ({})", changes.join("; ")) }
 }
@@ -33,7 +33,7 @@ pub(crate) fn laws(scenario: &Scenario) -> Vec<(String, String)> {
     scenario.groups.iter().map(|(name, group)| (name.clone(), group.cc.law.name.to_owned())).collect()
 }
 
-/// What the terminal shows of a run: its summary, what an emulated path was off by, and what it cost.
+/// The terminal's page of a run: its summary, the error of an emulated path, and its cost.
 pub(crate) fn printed_run(kept: &Kept, changes: &[String]) -> String {
     let mut page = of_run("", &[], &kept.summary, &[], &[]);
     page.title = titled(&page.title, changes);
@@ -65,7 +65,7 @@ pub(crate) fn of_sweep(
     assemble::of_sweep(&SweepView { title, cells, scenario_text, command, header, registry: registry::laws() })
 }
 
-/// What runs cost together, those that were finished before left out; nothing where none ran now.
+/// The cost of runs together, those that were finished before left out; nothing where none ran now.
 pub(crate) fn cost(kept: &[Kept]) -> String {
     let now: Vec<(u64, &Cost)> =
         kept.iter().filter_map(|kept| Some((kept.summary.engine.packets, kept.cost.as_ref()?))).collect();

@@ -38,13 +38,13 @@ struct Shared<'a> {
 struct Ready<'a> {
     source: &'a Source,
     item: &'a Item,
-    /// Its place among the scenarios, and its cells; none where it does not run.
+    /// Its index among the scenarios, and its cells; none where it does not run.
     shared: Option<(usize, Vec<read::Cell>)>,
-    /// What was analysed or computed instead.
+    /// Its analysis or computation instead of runs.
     computed: Option<Drawn>,
 }
 
-/// What an analysis or a formula gave.
+/// The result of an analysis or a formula.
 struct Drawn {
     cells: Vec<Cell>,
     figures: Vec<penstock_report::figure::Figure>,
@@ -245,7 +245,7 @@ fn judge(
     Ok(outcome(source, extent, outcomes, findings))
 }
 
-/// Writes what became of a paper, and says it.
+/// Writes the outcome of a paper, and reports it.
 fn say(
     source: &Source,
     outcome: &Outcome,

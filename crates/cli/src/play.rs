@@ -20,9 +20,9 @@ const LONGEST_HEAD: usize = 16_384;
 const MOST_HEADERS: usize = 64;
 /// The most connections at a time; a browser opens six.
 const MOST_CONNECTIONS: usize = 64;
-/// How long a browser may be silent.
+/// Longest silence of a browser.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// What the pages may do: their own files, WebAssembly, and nothing else. No other page may frame them.
+/// Permissions of the pages: their own files, WebAssembly, and nothing else. No other page may frame them.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; \
                       style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -63,7 +63,7 @@ pub(crate) fn play(arguments: &Play) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// Answers one request, and closes the connection.
+/// Serves one request, and closes the connection.
 fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -92,7 +92,7 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
     }
 }
 
-/// What a browser gets.
+/// A response to a browser.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     status: &'static str,
@@ -107,7 +107,7 @@ impl Answer {
     }
 }
 
-/// The answer to a request, once its head is whole.
+/// The response to a request, once its head is whole.
 fn answer(head: &[u8], port: u16) -> Option<Answer> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);

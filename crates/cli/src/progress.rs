@@ -1,4 +1,4 @@
-//! How far long work has come: a bar on a terminal, lines in a pipe.
+//! Progress of long work: a bar on a terminal, lines in a pipe.
 
 mod estimate;
 
@@ -16,8 +16,8 @@ use crate::meter::Meter;
 use crate::terminal::{self, note};
 use estimate::{Piece, Rest, State as Stage, rest};
 
-/// How far several pieces of work have come: how many are done, what runs, and how long it will take. On a terminal a
-/// bar says so; elsewhere a line does, for each piece that is finished and at least every [`SILENCE_S`]. With `--quiet`
+/// Progress of several pieces of work: how many are done, which run, and how long it will take. On a terminal a
+/// bar shows it; elsewhere a line does, for each piece that is finished and at least every [`SILENCE_S`]. With `--quiet`
 /// nothing does, with `--verbose` lines do.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
@@ -28,21 +28,21 @@ pub(crate) struct Progress<'a> {
 /// Work to be done.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work<'a> {
-    /// What to call it.
+    /// Its name in messages.
     pub(crate) name: &'a str,
     /// Work of one group costs alike: cells of one file.
     pub(crate) group: usize,
-    /// What it costs, in a unit that is the same for all of its group.
+    /// Its cost, in a unit that is the same for all of its group.
     pub(crate) cost: f64,
 }
 
 /// Steps of the bar.
 const STEPS: f64 = 1000.0;
-/// The longest that a pipe hears nothing [s].
+/// The longest silence in a pipe [s].
 const SILENCE_S: f64 = 30.0;
 /// The most characters of a name.
 const LONGEST_NAME: usize = 100;
-/// Between two drawings of the bar: what is left takes a moment to compute [s].
+/// Between two drawings of the bar: the remaining time takes a moment to compute [s].
 const REDRAWN_S: f64 = 0.1;
 /// Pieces that are named as running.
 const NAMED: usize = 3;
@@ -56,7 +56,7 @@ struct State<'a> {
     threads: usize,
     /// Those that run, in the order in which they began.
     running: Vec<usize>,
-    /// How many are finished, of these and of those before.
+    /// Number of finished pieces, of these and of those before.
     finished: usize,
     all: usize,
     since: Meter,
@@ -102,7 +102,7 @@ impl<'a> Progress<'a> {
         self.show(&mut state, true);
     }
 
-    /// Draws the bar, if it is `new` what runs or some time has gone by; writes a line after a long silence.
+    /// Draws the bar, if the running work is `new` or some time has gone by; writes a line after a long silence.
     fn show(&self, state: &mut State<'_>, new: bool) {
         let elapsed_s = state.since.wall_s();
         match &self.bar {

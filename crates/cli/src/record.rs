@@ -1,4 +1,4 @@
-//! What the command leaves behind: each cell's record, and what is said of a sweep as a whole.
+//! Results of the command on disk: each cell's record, and the files of a sweep as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -22,9 +22,9 @@ use crate::machine::{origin, provenance};
 pub(crate) struct Kept {
     /// Where.
     pub(crate) path: PathBuf,
-    /// What it measured.
+    /// Its measurements.
     pub(crate) summary: Summary,
-    /// What it cost, where it ran now.
+    /// Its cost, where it ran now.
     pub(crate) cost: Option<Cost>,
 }
 
@@ -35,7 +35,7 @@ impl Kept {
     }
 }
 
-/// What the record of a cell is called within a sweep.
+/// The name of the record of a cell within a sweep.
 pub(crate) fn name(cell: &Cell) -> String {
     let words: Vec<&str> = cell.labels.iter().map(|(_, value)| value.as_str()).collect();
     let id = cell.id.get(..8).unwrap_or(&cell.id);
@@ -45,7 +45,7 @@ pub(crate) fn name(cell: &Cell) -> String {
     }
 }
 
-/// What the record of a single run is called: by its file, what was changed in it now, and its seed.
+/// The name of the record of a single run: by its file, its changes now, and its seed.
 pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
     let changed = batch.changed_now.iter().filter_map(|change| change.split_once('='));
     let words = changed.filter(|(key, _)| *key != "seed").map(|(key, value)| {
@@ -57,13 +57,13 @@ pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
     format!("{}{dash}{changed}-seed{}", batch.stem, cell.scenario.seed.0)
 }
 
-/// What a record is of.
+/// The subject of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) scenario: &'a Scenario,
-    /// What differs from the scenario's file, `KEY=VALUE`.
+    /// Differences from the scenario's file, `KEY=VALUE`.
     pub(crate) changes: &'a [String],
-    /// What tells a cell of a sweep from the others.
+    /// Labels that distinguish a cell of a sweep from the others.
     pub(crate) labels: &'a [(String, String)],
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn keep(
     Ok(Kept { path, summary: run.summary, cost: Some(cost) })
 }
 
-/// What `summary.json` of a record has.
+/// The content of `summary.json` of a record.
 pub(crate) fn of_run(batch: &Batch, kept: &Kept) -> Result<Value, Failure> {
     summary_file(&kept.summary, &batch.changes).map_err(|e| bug(&e))
 }

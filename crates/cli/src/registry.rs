@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use penstock_law::Registry;
 
-/// The laws, and what identifies the code of those that are not part of the program.
+/// The laws, and the identity of the code of those that are not part of the program.
 #[derive(Clone, Copy)]
 struct Laws {
     registry: &'static Arc<Registry>,
@@ -47,7 +47,7 @@ pub(crate) fn is_of_quinn(_: &str) -> bool {
     false
 }
 
-/// Says which laws they are. `code` identifies the code of those that a program in another language added: it is empty where the
+/// Sets the laws. `code` identifies the code of those that a program in another language added: it is empty where the
 /// program itself has all of them.
 pub(crate) fn adopt(registry: Registry, code: &str) {
     *LAWS.write().unwrap_or_else(PoisonError::into_inner) = Some(Laws::of(registry, code));
@@ -71,7 +71,7 @@ pub(crate) fn has_own() -> bool {
     adopted().own
 }
 
-/// What identifies the code of laws that are not part of the program; empty where there are none.
+/// Identity of the code of laws that are not part of the program; empty where there are none.
 pub(crate) fn code() -> &'static str {
     adopted().code
 }

@@ -20,7 +20,7 @@ use crate::folder::Folder;
 use crate::record::{self, Kept};
 use crate::{content, pages, program, terminal};
 
-/// Tables of what happened, in the order of the page.
+/// Tables of events, in the order of the page.
 const SERIES: [&str; 9] = [
     "links.parquet",
     "groups.parquet",
@@ -33,7 +33,7 @@ const SERIES: [&str; 9] = [
     "chunks.parquet",
 ];
 
-/// What is needed of `sweep.json`.
+/// The required part of `sweep.json`.
 #[derive(Debug, Deserialize)]
 struct Sweep {
     #[serde(default)]
@@ -234,7 +234,7 @@ fn as_csv(table: &Table) -> Result<String, Box<dyn Error>> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// What is known of where a record was made.
+/// Known facts of the provenance of a record.
 fn known(header: &Header) -> Vec<(String, String)> {
     let origin = &header.provenance.origin;
     let commit = origin.commit.as_ref().map(|c| format!(" ({c})")).unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
 use crate::{interrupt, machine, pages, registry, scenario, terminal};
 
-/// What only one of the two commands has.
+/// Options of only one of the two commands.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Own {
     pub(crate) pcap: Option<CaptureEnd>,
@@ -31,7 +31,7 @@ pub(crate) struct Own {
     pub(crate) shard: Option<Shard>,
 }
 
-/// What `--json` prints: the same for one file as for several.
+/// The output of `--json`: the same for one file as for several.
 #[derive(Debug, Serialize)]
 struct Outcomes {
     format: u32,
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
-/// What a reader of the numbers should know, each thing once, however many cells it is found in.
+/// Findings for a reader of the numbers, each once, however many cells have it.
 fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
     let mut found: Vec<(&Finding, usize)> = Vec::new();
     for finding in kept.iter().flat_map(|(_, kept)| &kept.summary.findings) {
@@ -131,7 +131,7 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
     found.into_iter().map(note).collect()
 }
 
-/// What only a generator has, asked of something else.
+/// Refuses options of one generator for another.
 fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Generator) -> Result<(), Failure> {
     if generator == Generator::Quic {
         return Ok(());
@@ -149,7 +149,7 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
     Ok(())
 }
 
-/// Says of options that do not go together what would.
+/// Refuses options that exclude each other, with the remedy.
 fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard }: Own) -> Result<(), Failure> {
     refuse_names_of_quinn(batches, arguments, generator)?;
     if pcap.is_some() && arguments.world != WorldName::Packets {
@@ -222,7 +222,7 @@ fn again(file: &Path, arguments: &Scenarios) -> String {
     command
 }
 
-/// Says what a single run gave, and gives it as the outcome.
+/// Prints the results of a single run, and returns them as the outcome.
 fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Outcome, Failure> {
     let [(_, kept)] = kept else {
         return Err(Failure::Bug(format!("{}: one cell, not one record", batch.stem)));

@@ -22,7 +22,7 @@ const LARGEST: u64 = 64_000_000;
 /// The file of a record that holds its scenario.
 const RECORD: &str = "record.toml";
 
-/// What standard input is called, and its records.
+/// The name of standard input, and of its records.
 const STDIN: &str = "stdin";
 
 /// Whether a path stands for standard input.
@@ -30,12 +30,12 @@ fn is_stdin(path: &Path) -> bool {
     [Path::new("-"), Path::new("/dev/stdin")].contains(&path)
 }
 
-/// What a file is called in messages.
+/// The name of a file in messages.
 fn called(path: &Path) -> String {
     if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
 }
 
-/// What came from standard input, which can be read once only.
+/// The text of standard input, which can be read once only.
 fn from_stdin() -> Result<Vec<u8>, String> {
     static READ: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
     let read = || {
@@ -72,7 +72,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The bytes of a file, if it is one and not too large. What is no file may have no end, or never begin.
+/// The bytes of a file, if it is one and not too large. A pipe or device may have no end, or never begin.
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let about = fs::metadata(path).map_err(|e| e.to_string())?;
     if about.is_dir() {
@@ -91,7 +91,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What somebody may have meant by a file that is not there.
+/// The probable meaning of a file that is not there.
 fn meant(path: &Path) -> String {
     let example = path.to_str().filter(|_| !path.exists()).and_then(examples::find);
     example.map_or_else(String::new, |example| {
@@ -159,13 +159,13 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
     }
 }
 
-/// What `--set` changes, `KEY=VALUE`.
+/// Changes by `--set`, `KEY=VALUE`.
 pub(crate) fn changed_now(changes: &Changes) -> Vec<String> {
     let changed = changes.set.iter().filter_map(|change| change.split_once('='));
     changed.map(|(key, value)| format!("{}={}", key.trim(), value.trim())).collect()
 }
 
-/// What differs from the scenario's file, `KEY=VALUE`: what the record that is named for one differed by already, and what is
+/// Differences from the scenario's file, `KEY=VALUE`: those of the record that is named for one, and those
 /// changed now.
 pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failure> {
     let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
@@ -181,7 +181,7 @@ pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failur
     Ok(changes)
 }
 
-/// The cells of a document. What changes nothing in any of them is worth a note.
+/// The cells of a document. Settings that change nothing in any of them are worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
     let cells = document.cells()?;
     let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
@@ -209,7 +209,7 @@ pub(crate) fn stem(path: &Path) -> String {
     if stem.is_empty() { "scenario".into() } else { stem }
 }
 
-/// The world of that name, and the traffic asked for there.
+/// The world of that name, and the traffic requested there.
 pub(crate) fn world_with(name: WorldName, generator: Generator) -> Result<Box<dyn World + Sync>, Failure> {
     match (name, generator) {
         (_, Generator::Own) => world(name),

@@ -25,7 +25,7 @@ use crate::folder::{Folder, Others, slug};
 use crate::{interrupt, jobs, machine, pages, program, record, registry, scenario, terminal};
 use runner::{Pool, note_phase};
 
-/// The most findings of an objective, unless more or fewer are asked for.
+/// The default number of findings of an objective, at most.
 const FINDINGS: usize = 3;
 
 /// Runs the command.
@@ -163,7 +163,7 @@ fn one(
     Ok(report)
 }
 
-/// The text of a finding's file: a scenario, and above it what it shows.
+/// The text of a finding's file: a scenario, and above it the failure that it shows.
 fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, finding: &Finding) -> String {
     let mut draft: Draft = bench.with(&finding.draft, contender);
     let (law, kind) = (&contender.name, finding.kind.word());
@@ -184,7 +184,7 @@ fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, find
     )
 }
 
-/// The space that was asked for.
+/// The requested space.
 fn space(arguments: &arguments::Break) -> Result<Space, Failure> {
     let mut space = library::space(&arguments.space)?;
     if let Some(jitter) = &arguments.jitter {
@@ -338,7 +338,7 @@ fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], comm
     }
 }
 
-/// What a terminal shows of the page: the table of all objectives.
+/// The part of the page that a terminal shows: the table of all objectives.
 fn first(page: &Page) -> Page {
     Page { sections: page.sections.iter().take(1).cloned().collect(), ..page.clone() }
 }

@@ -1,4 +1,4 @@
-//! What makes this command one of its shell's: its arguments, completions, manual pages.
+//! Conventions of the shell: the command's arguments, completions, manual pages.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::failure::{Done, Failure};
 use crate::program;
 use crate::terminal;
 
-/// The arguments, the name of the program first. What clap says of wrong ones is coloured as `--color` has it.
+/// The arguments, the name of the program first. Clap's errors are coloured as `--color` has it.
 pub(crate) fn parse(given: Vec<OsString>) -> Result<Arguments, clap::Error> {
     let command = Arguments::command().color(choice(&given));
     Arguments::from_arg_matches(&command.try_get_matches_from(given)?)
 }
 
-/// What `--color` says, before it is known whether the other arguments can be read.
+/// The value of `--color`, before it is known whether the other arguments can be read.
 fn choice(given: &[OsString]) -> ColorChoice {
     let words: Vec<&str> = given.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--").collect();
     let next = |at: usize| words.get(at + 1).copied();
@@ -36,7 +36,7 @@ fn choice(given: &[OsString]) -> ColorChoice {
     }
 }
 
-/// Prints what a shell completes the command by.
+/// Prints the script by which a shell completes the command.
 pub(crate) fn completions(shell: Shell) -> Result<Done, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), program::name(), &mut text);

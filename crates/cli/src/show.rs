@@ -13,7 +13,7 @@ use crate::folder::{File, Folder};
 use crate::gathered::{self, Gathered};
 use crate::{machine, program, record, registry, terminal};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     format: u32,
@@ -67,7 +67,7 @@ pub(crate) fn show(arguments: &Show) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// What the page is called: the title that all runs have, else what was named.
+/// The title of the page: the one that all runs have, else the names given.
 fn title(records: &[PathBuf], found: &[Gathered]) -> String {
     let first = found.first().map_or("", |one| one.summary.title.as_str());
     if found.iter().all(|one| one.summary.title == first) {
@@ -85,7 +85,7 @@ fn last_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The page, and what `--json` has of it.
+/// The page, and its content for `--json`.
 pub(crate) fn overlay(title: &str, found: &[Gathered]) -> Result<Overlaid, Failure> {
     let runs: Vec<Ran<'_>> = found.iter().map(Gathered::ran).collect();
     let cases = assemble::cases(&runs);

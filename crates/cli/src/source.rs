@@ -1,4 +1,4 @@
-//! Which sweep a directory is of, so that no other takes its place: `source.json`.
+//! The sweep that a directory is of, so that no other replaces it: `source.json`.
 //!
 //! A directory is called after the scenario's file, and other folders may have a file of that name. The file itself may
 //! change from one run to the next: that is how a sweep grows.
@@ -25,7 +25,7 @@ const NAME: &str = "source.json";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Source {
     format: u32,
-    /// The scenario's file, seen from the directory: it stays true where both are moved.
+    /// The scenario's file, relative to the directory: it stays true where both are moved.
     file: String,
     /// The SHA-256 of its text.
     sha256: String,
@@ -83,7 +83,7 @@ pub(crate) fn give_up(folder: &Folder) {
     }
 }
 
-/// Whether nothing of anybody's is in a directory.
+/// Whether a directory has no files of a user.
 fn is_empty(path: &Path) -> std::io::Result<bool> {
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name();

@@ -1,4 +1,4 @@
-//! What a command finds out about each cell of a file: a page in the terminal, JSON, and a directory with both.
+//! Results of a command for each cell of a file: a page in the terminal, JSON, and a directory with both.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{record, scenario, terminal};
 #[derive(Debug)]
 pub(crate) struct Study<'a> {
     file: &'a Path,
-    /// What is found, as a noun: `analysis`.
+    /// The name of the result: `analysis`.
     noun: &'static str,
     out: Option<Folder>,
     json: bool,
@@ -29,7 +29,7 @@ impl<'a> Study<'a> {
         Ok(Self { file, noun, out: out.map(Folder::open).transpose()?, json, values: Vec::new() })
     }
 
-    /// Shows and keeps what was found about a cell: the value itself, and the page that shows it.
+    /// Shows and keeps the result for a cell: the value itself, and the page that shows it.
     pub(crate) fn found(&mut self, cell: &Cell, found: &impl Serialize, page: &Page) -> Result<(), Failure> {
         let value = serde_json::to_value(found).map_err(|e| Failure::Bug(e.to_string()))?;
         if !self.json {
@@ -52,7 +52,7 @@ impl<'a> Study<'a> {
         Ok(())
     }
 
-    /// Writes the JSON of all cells, where that was asked for.
+    /// Writes the JSON of all cells, where requested.
     pub(crate) fn end(self) -> Result<(), Failure> {
         if self.json { terminal::say_all(&self.values) } else { Ok(()) }
     }

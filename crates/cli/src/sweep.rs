@@ -1,4 +1,4 @@
-//! A sweep on disk: which of its cells are finished, and what is said of it as a whole once all are.
+//! A sweep on disk: its finished cells, and its files as a whole once all are finished.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::outcome::Outcome;
 use crate::record::{self, Kept};
 use crate::{machine, pages, source, terminal};
 
-/// A sweep, its directory, and what is there of it.
+/// A sweep, its directory, and the finished part of it.
 #[derive(Debug)]
 pub(crate) struct Swept<'a> {
     batch: &'a Batch,
@@ -30,7 +30,7 @@ pub(crate) struct Swept<'a> {
 }
 
 impl<'a> Swept<'a> {
-    /// Opens the directory of a sweep and reads what is finished in it. A damaged record is set aside, and its cell runs
+    /// Opens the directory of a sweep and reads its finished cells. A damaged record is set aside, and its cell runs
     /// again.
     pub(crate) fn open(out: &Folder, batch: &'a Batch, world: &str, shard: Option<Shard>) -> Result<Self, Failure> {
         let folder = out.resume(&batch.stem, if shard.is_some() { Others::Share } else { Others::Wait })?;
@@ -69,12 +69,12 @@ impl<'a> Swept<'a> {
         self.ours.iter().copied().filter(|cell| !self.kept.contains_key(cell.id.as_str()))
     }
 
-    /// How many need not be.
+    /// Number of cells that need not run.
     pub(crate) fn finished(&self) -> usize {
         self.kept.len()
     }
 
-    /// After a failure: says how it goes on.
+    /// After a failure: prints how to continue.
     pub(crate) fn give_up(&self) {
         source::give_up(&self.folder);
         self.folder.remove_if_empty();
@@ -117,7 +117,7 @@ impl<'a> Swept<'a> {
         Ok(self.batch.cells.iter().map(|cell| self.kept.get(cell.id.as_str()).cloned()).collect())
     }
 
-    /// Writes what is said of all cells together: `cells.parquet`, and `sweep.json`, which it gives as a value.
+    /// Writes the files of all cells together: `cells.parquet`, and `sweep.json`, which it returns as a value.
     fn write(&self, kept: &[Kept]) -> Result<Value, Failure> {
         let value = record::of_sweep(&self.origin.world, self.folder.path(), self.batch, kept)?;
         self.folder.put_file("cells.parquet", &record::cells_of(self.folder.path(), self.batch, kept)?)?;
@@ -126,7 +126,7 @@ impl<'a> Swept<'a> {
     }
 
     /// With the records that were made now, and where all cells are there: writes `sweep.json`, `cells.parquet` and the
-    /// report. Says what there is, and gives it as the outcome.
+    /// report. Prints the results, and returns them as the outcome.
     pub(crate) fn finish(mut self, made: Vec<(&'a Cell, Kept)>, json: bool) -> Result<Outcome, Failure> {
         let kept: Vec<Kept> = self.collect(made)?.into_iter().flatten().collect();
         let batch = self.batch;

@@ -17,7 +17,7 @@ use crate::arguments::{Terminal, When};
 use crate::failure::Failure;
 use crate::{embedded, excerpt};
 
-/// How things are said.
+/// The style of output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Manner {
     look: Look,
@@ -33,7 +33,7 @@ fn manner() -> Manner {
     MANNER.get().copied().unwrap_or_default()
 }
 
-/// From now on things are said as these arguments want it, once for all.
+/// Sets the style of output by these arguments, once for all.
 pub(crate) fn adopt(arguments: &Terminal) {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let columns = variable("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
@@ -54,12 +54,12 @@ pub(crate) fn adopt(arguments: &Terminal) {
     let _ = MANNER.set(Manner { look, errors_coloured, quiet: arguments.quiet, verbose: arguments.verbose });
 }
 
-/// How text is laid out on standard output.
+/// The layout of text on standard output.
 pub(crate) fn look() -> Look {
     manner().look
 }
 
-/// Whether a bar may show how far work has come: lines would tear it.
+/// Whether a bar may show the progress of work: lines would tear it.
 pub(crate) fn wants_bar() -> bool {
     !manner().quiet && !manner().verbose && !embedded::is_running()
 }
@@ -88,7 +88,7 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     say(escaped(&text))
 }
 
-/// JSON text in which what acts on a terminal is escaped as JSON has it: control characters are already.
+/// JSON text in which characters that act on a terminal are escaped as JSON has it: control characters are already.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -118,7 +118,7 @@ pub(crate) fn note(text: impl Display) {
     }
 }
 
-/// Writes to standard error what only `--verbose` wants to know.
+/// Writes to standard error the messages of `--verbose`.
 pub(crate) fn detail(text: impl Display) {
     if manner().verbose {
         fail(text);
@@ -133,13 +133,13 @@ pub(crate) fn fail(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", visible::lines(&text.to_string()));
 }
 
-/// Says why the command failed, in colour where a terminal shows it.
+/// Prints why the command failed, in colour where a terminal shows it.
 pub(crate) fn failed(failure: &Failure) {
     let Failure::Scenario(errors) = failure else { return fail(failure) };
     let _ = writeln!(io::stderr().lock(), "{}", excerpt::rendered(errors, manner().errors_coloured));
 }
 
-/// Says what is wrong with a command line, or what help was asked for. Arguments that would act on a terminal are shown
+/// Prints the errors of a command line, or the requested help. Arguments that would act on a terminal are shown
 /// without colour.
 pub(crate) fn usage(usage: &clap::Error) {
     let text = usage.render().to_string();

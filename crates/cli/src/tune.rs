@@ -1,4 +1,4 @@
-//! `penstock tune`: parameters by the rule of a law's paper, each answer with the margin it gives.
+//! `penstock tune`: parameters by the rule of a law's paper, each with the margin it gives.
 
 use penstock_fluid::contracts;
 use penstock_fluid::margin::{Margins, Span, margins};
@@ -20,7 +20,7 @@ use crate::arguments::{Changes, GainRule, Tune, TuneClcc, TuneEarlyMarking};
 use crate::failure::{Done, Failure};
 use crate::{program, scenario, terminal};
 
-/// Parameters, and what they are good for.
+/// Parameters, and their margins.
 #[derive(Debug, Serialize)]
 struct Tuned {
     law: &'static str,
@@ -36,7 +36,7 @@ struct Tuned {
     remarks: Vec<String>,
 }
 
-/// Significant digits of what is printed: margins do not change in as many.
+/// Significant digits of printed numbers: margins do not change in as many.
 const DIGITS: usize = 6;
 
 /// Runs the command.
@@ -86,7 +86,7 @@ fn positive(option: &str, value: f64, most: f64) -> Result<f64, Failure> {
     }
 }
 
-/// Nine digits: what a scenario says, and not the last bits of a mean over its flows.
+/// Nine digits: the value of the scenario, and not the last bits of a mean over its flows.
 fn meant(x: f64) -> f64 {
     format!("{x:.8e}").parse().unwrap_or(x)
 }

@@ -64,7 +64,7 @@ fn eventually(holds: impl Fn() -> bool) -> bool {
     })
 }
 
-/// On, told of in three ways, and off again: nothing is left.
+/// On, reported in three ways, and off again: nothing is left.
 fn a_controller_comes_and_goes() {
     let pins = Pins::new();
     assert!(pins.well(&["status"]).starts_with("nothing is attached"));

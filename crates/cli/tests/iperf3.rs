@@ -80,7 +80,7 @@ fn sends_as_the_scenario_says(late: &optional::Late) {
     assert!(window > 10.0 && window < 75.0, "33 packets on the path and 34 in its buffer: {window}");
 }
 
-/// What it does not send is refused before anything runs, and other worlds have no use for it.
+/// Features that it lacks are refused before anything runs, and other worlds have no use for it.
 fn what_it_does_not_send_is_refused() {
     let bench = bench();
     for (more, status, said) in [
@@ -95,7 +95,7 @@ fn what_it_does_not_send_is_refused() {
     }
 }
 
-/// Who runs iperf3, and the capabilities that it has, of all that run here.
+/// The processes of iperf3, and the capabilities of each, of all that run here.
 fn who_runs() -> BTreeMap<String, [String; 3]> {
     let entries = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let seen = entries.filter_map(|process| {

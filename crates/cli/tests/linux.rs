@@ -104,7 +104,7 @@ fn a_program_runs_at_the_sending_end() {
     assert!(ended.status == 2 && ended.err.contains("cannot run `no-such-program`"), "{}", ended.err);
 }
 
-/// A server that fails is no silence: its status is told, and a command that did not notice does not end well.
+/// A server that fails is no silence: its status is reported, and a command that did not notice does not end well.
 fn a_server_that_fails_is_told_of() {
     let bench = bench();
     let with = |server: &str, command: &str| {

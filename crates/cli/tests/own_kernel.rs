@@ -20,7 +20,7 @@ use penstock_kernel::attach;
 use penstock_kernel_build::{Clang, include_dir};
 use serde_json::Value;
 
-/// What makes this the command, and not its test: the name of the law, and the file of its object.
+/// Variables that make this the command, and not its test: the name of the law, and the file of its object.
 const COMMAND: &str = "PENSTOCK_OWN_KERNEL";
 
 /// The law of that name, whose object is in a directory of its own, and pins of its own.
@@ -96,7 +96,7 @@ fn eventually(holds: impl Fn() -> bool) {
     assert!((0..2400).any(look), "not within a minute");
 }
 
-/// The program gives the numbers of the law in Rust, on whatever it is told; one that does not is noticed.
+/// The program gives the numbers of the law in Rust, on any observation; one that does not is noticed.
 fn a_replay_holds_it_against_its_law() {
     let ended = Own::compiled("brisk", &[]).run(&["linux", "replay"]);
     assert_eq!(ended.status, 0, "{}", ended.err);
@@ -108,7 +108,7 @@ fn a_replay_holds_it_against_its_law() {
     assert!(ended.err.contains("the error is in this law"), "{}", ended.err);
 }
 
-/// What a program cannot run with is left out of a replay, and ranges without an end have numbers too.
+/// Values that a program cannot run with are left out of a replay, and ranges without an end have numbers too.
 fn a_replay_leaves_out_what_does_not_fit() {
     let own = Own::compiled("brisk", &[]);
     let replay = |name, value| Ended::of(&own.command(&["linux", "replay"]).env(name, value).output().unwrap());
@@ -274,7 +274,7 @@ fn maps_of_any_name_disturb_nobody() {
     assert_eq!(own.well(&["detach"]), "detached: cc-brisk\n");
 }
 
-/// What a law asks for and controller.h does not measure is refused before anything is loaded, by scenarios too.
+/// A requirement that controller.h does not measure is refused before anything is loaded, by scenarios too.
 fn what_the_host_does_not_measure_is_refused() {
     let own = Own::compiled("brisk", &[]);
     own.bench.write("line.toml", LINE);

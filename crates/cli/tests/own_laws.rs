@@ -16,10 +16,10 @@ use penstock_law::law::{Linearisation, build};
 use penstock_law::parameter::Parameter;
 use penstock_law::{Dual, Entry, Law, Number, Observables, Registry, Values, numbers};
 
-/// What makes this the command, and not its test.
+/// The variable that makes this the command, and not its test.
 const COMMAND: &str = "PENSTOCK_OWN_LAWS";
 
-/// A controller that answers what no host can act on, from its first round on.
+/// A controller whose output is no valid number, from its first round on.
 static ODD: Entry<Controller> = Entry {
     name: "odd",
     title: "a window that is not a number",
@@ -43,7 +43,7 @@ struct Odd {
 numbers! {
     /// One number.
     struct State {
-        /// What it answers.
+        /// Its output.
         answer: "1",
     }
 }

@@ -46,7 +46,7 @@ fn is_root() -> bool {
     numbers == ["0", "0", "4294967295"]
 }
 
-/// What a path with these options and this command does, where sudo has or has not called it.
+/// The outcome of a path with these options and this command, where sudo has or has not called it.
 fn path(bench: &Bench, options: &[&str], command: &[&str], sudo: Option<(&str, &str)>) -> Ended {
     over(bench, &[&LINK[..], options].concat(), command, sudo)
 }
@@ -68,7 +68,7 @@ fn status(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).trim().to_owned()
 }
 
-/// The command and the server have the caller's account or nobody's, no capability and no way to one, and are told who they are.
+/// The command and the server have the caller's account or nobody's, no capability and no way to one, and know their account.
 fn programs_have_no_rights() {
     let bench = Bench::new();
     let shown = ["sh", "-c", "cat /proc/self/status; echo; echo $HOME $USER $LOGNAME"];
@@ -131,7 +131,7 @@ fn the_tool_gives_up_its_rights() {
     }
 }
 
-/// What runs with the tool's rights is the system's, whatever the caller's PATH has first.
+/// Programs that run with the tool's rights are the system's, whatever the caller's PATH has first.
 fn a_false_tool_is_not_run() {
     let bench = Bench::new();
     let mark = bench.path("taken");
@@ -151,7 +151,7 @@ fn a_false_tool_is_not_run() {
     }
 }
 
-/// A command that is none is told of before anything is made, and so is what else is wrong with the call.
+/// An invalid command is reported before anything is made, and so is any other error of the call.
 fn a_wrong_call_leaves_nothing() {
     let bench = Bench::new();
     bench.write("line.toml", LINE);
@@ -416,7 +416,7 @@ fn whatever_ends_it_leaves_no_namespace() {
     }
 }
 
-/// What the programs at the ends do: this file's own, since not every machine has others.
+/// The work of the programs at the ends: this file's own, since not every machine has others.
 fn act(what: &str, address: &str, bytes: usize) -> io::Result<()> {
     match what {
         "serve" => {

@@ -94,7 +94,7 @@ fn sends_as_the_scenario_says(late: &optional::Late) {
     assert!(number(&summary["groups"]["first"]["rtt_mean_s"]) > 0.02, "{summary}");
 }
 
-/// What quinn does not do is refused before anything runs, and its controllers run nowhere else.
+/// Features that quinn lacks are refused before anything runs, and its controllers run nowhere else.
 fn what_it_does_not_do_is_refused() {
     let bench = bench();
     let quic = &RUN[2..];

@@ -28,12 +28,12 @@ pub(crate) const ROOTS: usize = 6;
 /// Points of each Nyquist plot.
 pub(crate) const POINTS: u32 = 400;
 
-/// What to analyse.
+/// Options of an analysis.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Only flows active then: started, and not stopped. None takes all.
     pub at: Option<Time>,
-    /// How a group's packets are timed, by its name; others as their law's gap and window say.
+    /// Clocking of a group's packets, by its name; others by their law's gap and window.
     pub clocking: BTreeMap<String, Clocking>,
 }
 
@@ -76,7 +76,7 @@ pub struct LinkPoint {
     pub price_s: Option<f64>,
     /// Its law's state.
     pub state: Vec<StateNumber>,
-    /// How near the nearest kink of its law is, in the units of that comparison; absent where it has none.
+    /// Distance to the nearest kink of its law, in the units of that comparison; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_kink: Option<f64>,
 }
@@ -90,7 +90,7 @@ pub struct ClassPoint {
     pub group: String,
     /// Its law.
     pub cc: &'static str,
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// Two-way propagation delay [s].
     pub base_rtt_s: f64,
@@ -105,18 +105,18 @@ pub struct ClassPoint {
     /// The class's share of the load of the first bottleneck it crosses; absent where it crosses none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
-    /// The price its law sees [s]; absent where it asks for none.
+    /// The price in its law's observation [s]; absent where it requires none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_s: Option<f64>,
     /// Probability that a packet of it is marked.
     pub mark_probability: f64,
     /// Probability that its queue drops a packet of it.
     pub drop_probability: f64,
-    /// How its packets are timed.
+    /// Clocking of its packets.
     pub clocking: Clocking,
     /// Its law's state.
     pub state: Vec<StateNumber>,
-    /// How near the nearest kink of its law is, in the units of that comparison; absent where it has none.
+    /// Distance to the nearest kink of its law, in the units of that comparison; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_kink: Option<f64>,
 }
@@ -124,7 +124,7 @@ pub struct ClassPoint {
 /// Where a scenario could settle instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OtherEquilibrium {
-    /// The link that would say something else, or the class whose law would settle elsewhere.
+    /// The link with another output, or the class whose law would settle elsewhere.
     pub place: String,
     /// Time in the queue [s].
     pub queueing_delay_s: f64,
@@ -158,13 +158,13 @@ pub struct Root {
 /// One model of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoopResult {
-    /// What is counted.
+    /// Parts of the loop that are included.
     pub model: LoopModel,
     /// Margins and verdict.
     #[serde(flatten)]
     pub margins: Margins,
     /// The class whose own loop, if all flows were like it, is nearest to -1 where the gain crosses the negative real
-    /// axis. Absent where nothing answers.
+    /// axis. Absent where nothing responds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limiting_class: Option<String>,
     /// The rightmost roots of the characteristic equation that were found, one of each pair, the rightmost first.
@@ -173,7 +173,7 @@ pub struct LoopResult {
     pub nyquist: Vec<Vec<NyquistPoint>>,
 }
 
-/// What the fluid world says of a scenario.
+/// Analysis of a scenario by the fluid world.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Analysis {
     /// The scenario's title.
@@ -198,9 +198,9 @@ pub struct Analysis {
     /// The convex program of the same sources and links, where their utilities are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
-    /// What was taken for granted.
+    /// Assumptions of the analysis.
     pub assumptions: Vec<String>,
-    /// What should make a reader careful.
+    /// Reasons for a reader to be careful.
     pub warnings: Vec<String>,
 }
 
@@ -216,7 +216,7 @@ impl Analysis {
     }
 }
 
-/// What an analysis is busy with.
+/// The current work of an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Busy {
     /// The equilibrium: demands evaluated so far.
@@ -233,7 +233,7 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Analysis, Analy
     analyze_watched(scenario, options, &|_| ())
 }
 
-/// [`analyze`], with a word now and then of what it is busy with: with thousands of classes it takes minutes.
+/// [`analyze`], with a report now and then of its current work: with thousands of classes it takes minutes.
 ///
 /// # Errors
 /// As [`analyze`].

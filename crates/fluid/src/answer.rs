@@ -9,7 +9,7 @@ use crate::error::AnalysisError;
 use crate::margin::{Margins, Verdict};
 use crate::outer::{self, OuterLoops};
 
-/// What is analysed of a scenario: its network, or the loop that lies beside it.
+/// The subject of the analysis of a scenario: its network, or the loop that lies beside it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Answer {
@@ -22,10 +22,10 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Analyses what `scenario` has; `busy` hears of long work.
+    /// Analyses the loops of `scenario`; `busy` is called during long work.
     ///
     /// # Errors
-    /// Says what there is no theory of, and why.
+    /// Names the part without a theory, and the reason.
     pub fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
         if contracts::has_any(scenario) {
             return Ok(Self::Contracts(Box::new(contracts::analyze(scenario, options)?)));

@@ -13,11 +13,11 @@ use crate::machine::{Kink, Machine};
 use crate::matrix::solve;
 use crate::settle::{Outcome, centred, jacobian, root, settle};
 
-/// A link with its queue's law, ready to be asked.
+/// A link with its queue's law, ready to be evaluated.
 pub struct Bottleneck {
     /// Its name.
     pub name: String,
-    /// What it carries [packets/s].
+    /// Capacity [packets/s].
     pub capacity: f64,
     law: &'static str,
     linearisation: Linearisation,
@@ -26,7 +26,7 @@ pub struct Bottleneck {
     packet_bytes: u32,
     /// Where the law was last at equilibrium; the next search starts there.
     last: Vec<f64>,
-    /// What it carries before it speaks [packets/s].
+    /// Load up to which its signal is zero [packets/s].
     wanted: f64,
 }
 
@@ -55,7 +55,7 @@ pub struct BottleneckResponse {
     capacity: f64,
     /// Time in the queue that a mark does not wait for, because it is set as the packet leaves [s].
     pub mark_skips_s: f64,
-    /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
+    /// Distance to the nearest kink of the law, in the units of that comparison; none where it has none.
     pub nearest_kink: Option<f64>,
     /// Whether the law alone, at a constant load and queue, would run away.
     pub runs_away: bool,
@@ -95,7 +95,7 @@ impl Bottleneck {
         self.law
     }
 
-    /// What the registry says of a law that the analysis cannot take beyond its queue.
+    /// The registry's reason about a law that the analysis cannot take beyond its queue.
     pub fn reason(&self) -> Option<&'static str> {
         if let Linearisation::Unsupported(reason) = self.linearisation { Some(reason) } else { None }
     }
@@ -156,9 +156,9 @@ impl Bottleneck {
         drift
     }
 
-    /// Whether the law integrates: its drift does not tell where in its state it should settle, and so it moves until
-    /// load and queue are what it wants. Asked away from the state's limits, under an overload; the probability it says
-    /// there is where a search can begin.
+    /// Whether the law integrates: its drift does not determine where in its state it should settle, and so it moves until
+    /// load and queue are at its targets. Evaluated away from the state's limits, under an overload; its probability
+    /// there is a start for the search.
     pub(crate) fn integrates(&mut self) -> Option<f64> {
         // Events so many that an average has left its start; fewer, and longer queues, for a law that is driven to a limit
         // of its state by then, where it is held and no integral shows.
@@ -193,7 +193,7 @@ impl Bottleneck {
         })
     }
 
-    /// The load up to which the law says nothing [packets/s]: its capacity, or what a law that integrates wants.
+    /// The load up to which the law's output is zero [packets/s]: its capacity, or the target of a law that integrates.
     pub(crate) fn wanted(&self) -> f64 {
         self.wanted
     }
@@ -230,7 +230,7 @@ impl Bottleneck {
         Ok(self.said(state, queue, load))
     }
 
-    /// The state in which a law that integrates says `probability` and stays, and the load or queue that it wants.
+    /// The state in which the output of a law that integrates stays at `probability`, and its target load or queue.
     pub(crate) fn equilibrium_saying(&mut self, probability: f64, free: Free) -> Option<BottleneckEquilibrium> {
         let capacity = self.capacity;
         let split = |x: Dual| match free {
@@ -321,7 +321,7 @@ impl BottleneckResponse {
     /// The response at `s` of the queueing delay [s per packet/s] and of the mark probability [1 per packet/s] to the
     /// load.
     ///
-    /// The queue is the integrator `dq/dt = y - c` while it is not empty. What arrived in a period is an exact average
+    /// The queue is the integrator `dq/dt = y - c` while it is not empty. Arrivals in a period are an exact average
     /// over it, whatever the model; only holding the law's output is left to [`LoopModel::Sampled`].
     pub fn at(&self, s: Complex, model: LoopModel) -> (Complex, Complex) {
         let h = self.linear.response(s, model.counts_sampling());

@@ -56,7 +56,7 @@ impl Complex {
         self.re.is_finite() && self.im.is_finite()
     }
 
-    /// `(1 - exp(-self)) / self`: what a hold or an average over a unit of time does to a signal. One at zero.
+    /// `(1 - exp(-self)) / self`: the transfer function of a hold or an average over a unit of time. One at zero.
     #[must_use]
     pub fn hold(self) -> Self {
         if self.abs() < 0.05 {

@@ -1,7 +1,7 @@
 //! A conditioner: its bucket at equilibrium and near it, by its law's own update.
 //!
-//! The law acts packet by packet, and so its map from one packet to the next is kept, the mean over what becomes of each.
-//! What (1) of "Random Early Marking" calls `db/dt = C - r`, and should be `C - (1 - p) r` since only packets in profile
+//! The law acts packet by packet, and so its map from one packet to the next is kept, the mean over the fates of each.
+//! The equation (1) of "Random Early Marking", `db/dt = C - r`, which should be `C - (1 - p) r` since only packets in profile
 //! take tokens, is not written here: the law takes them.
 
 use penstock_law::conditioner::{self, Colour, Event};
@@ -15,11 +15,11 @@ use crate::loop_model::LoopModel;
 use crate::machine::{Kink, Machine};
 use crate::settle::{jacobian, root};
 
-/// Where the search for an equilibrium begins, as shares of what the law starts with, a full bucket, and of one where that is
+/// Starts of the search for an equilibrium, as shares of the law's initial state, a full bucket, and of one where that is
 /// zero: away from the limits at both ends.
 const BEGINNINGS: [f64; 5] = [0.5, 0.25, 0.1, 0.75, 0.9];
 
-/// A conditioner, ready to be asked.
+/// A conditioner, ready to be evaluated.
 pub struct Conditioner {
     law: &'static str,
     machine: Machine<conditioner::Conditioner>,
@@ -33,11 +33,11 @@ pub struct Conditioner {
 pub struct ConditionerEquilibrium {
     /// The law's state once a packet has passed, in the order of its names.
     pub state: Vec<f64>,
-    /// What arrives [packets/s].
+    /// Rate of arrivals [packets/s].
     pub rate: f64,
     /// Probability that a packet is out of profile.
     pub out: f64,
-    /// What the bucket of the committed rate holds as a packet arrives [packets].
+    /// Level of the bucket of the committed rate as a packet arrives [packets].
     pub level: f64,
 }
 
@@ -60,7 +60,7 @@ pub struct ConditionerResponse {
     linear: Linear,
     /// [packets/s]
     rate: f64,
-    /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
+    /// Distance to the nearest kink of the law, in the units of that comparison; none where it has none.
     pub nearest_kink: Option<f64>,
     /// Whether the law alone, at a constant rate, would run away.
     pub runs_away: bool,
@@ -92,18 +92,18 @@ impl Conditioner {
         self.machine.names()
     }
 
-    /// What the contract commits [packets/s].
+    /// Committed rate of the contract [packets/s].
     pub fn committed_packets_per_s(&self) -> f64 {
         self.needs.committed_bit_per_s / (8.0 * f64::from(self.bytes))
     }
 
-    /// What the bucket holds [packets].
+    /// Size of the bucket [packets].
     pub fn bucket_packets(&self) -> f64 {
         self.needs.bucket_bytes / f64::from(self.bytes)
     }
 
-    /// The state after a packet that comes `gap_s` after the one before, on average over what it becomes; what the law
-    /// says of that packet, and the state as it says so.
+    /// The state after a packet that comes `gap_s` after the one before, on average over its outcomes; the law's
+    /// output for that packet, and the state of that output.
     fn packet(&mut self, state: &[Dual], gap_s: Dual) -> (Vec<Dual>, conditioner::Output<Dual>) {
         // The law's clock starts anew with each packet, since the moment of the last one is frozen at zero.
         let bytes = self.bytes;
@@ -149,7 +149,7 @@ impl Conditioner {
         None
     }
 
-    /// The controller that the law is near an equilibrium: what a level that is a packet higher takes off the probability of the
+    /// The controller that the law is near an equilibrium: the decrease, for a level that is a packet higher, of the probability of the
     /// packet that finds it, `k1`, and of each one after, `k1 - k2`; by (12) of "Random Early Marking" the PI controller
     /// whose bilinear transform that is, with packets at the committed rate. None for a law that goes by no level.
     pub fn controller(&mut self, equilibrium: &ConditionerEquilibrium) -> Option<Controller> {
@@ -201,9 +201,9 @@ impl Conditioner {
 }
 
 impl ConditionerResponse {
-    /// The response at `s` of the probability of being out of profile to what arrives [1 per packet/s].
+    /// The response at `s` of the probability of being out of profile to the arrival rate [1 per packet/s].
     ///
-    /// The gap before a packet is the mean of the rate over it, whatever the model; that what is said of a packet holds
+    /// The gap before a packet is the mean of the rate over it, whatever the model; the output for a packet holds
     /// until the next is left to [`LoopModel::Sampled`].
     pub fn at(&self, s: Complex, model: LoopModel) -> Complex {
         self.linear.response(s, model.counts_sampling())[0] * (s * (1.0 / self.rate)).hold()

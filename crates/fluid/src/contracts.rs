@@ -1,8 +1,8 @@
-//! From a scenario with customers to the loop that each one's conditioner closes: what is out of profile is lost, its
+//! From a scenario with customers to the loop that each one's conditioner closes: packets out of profile are lost, its
 //! senders slow down, and the bucket's level follows.
 //!
-//! It is the worst case of (3) of "Random Early Marking": the core takes all that is in profile and nothing else, so that
-//! customers do not hear of each other, and no queue stands in it. Everything about the laws is asked of them.
+//! It is the worst case of (3) of "Random Early Marking": the core takes all packets in profile and no others, so that
+//! customers are independent, and no queue stands in it. Every property of a law comes from its code.
 
 mod refused;
 
@@ -29,7 +29,7 @@ const BEGIN: f64 = -3.9;
 const LEAST: f64 = -16.0;
 const MOST: f64 = 16.0;
 
-/// What the fluid world says of a scenario's customers.
+/// Analysis of a scenario's customers by the fluid world.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contracts {
     /// The scenario's title.
@@ -43,9 +43,9 @@ pub struct Contracts {
     pub limiting_customer: String,
     /// The customers that have a conditioner, in the order of the scenario.
     pub customers: Vec<CustomerLoop>,
-    /// What was taken for granted.
+    /// Assumptions of the analysis.
     pub assumptions: Vec<String>,
-    /// What should make a reader careful.
+    /// Reasons for a reader to be careful.
     pub warnings: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct CustomerLoop {
     pub name: String,
     /// Its conditioner.
     pub conditioner: &'static str,
-    /// What its contract commits [packets/s].
+    /// Committed rate of its contract [packets/s].
     pub committed_packets_per_s: f64,
     /// The bucket that it fills [packets].
     pub bucket_packets: f64,
@@ -71,13 +71,13 @@ pub struct CustomerLoop {
 /// A conditioner and its senders at equilibrium, and the loop near it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContractEquilibrium {
-    /// What its flows send [packets/s].
+    /// Rate of its flows [packets/s].
     pub rate_packets_per_s: f64,
     /// Probability that a packet is out of profile.
     pub out_probability: f64,
-    /// What of the rate is in profile [packets/s].
+    /// Rate in profile [packets/s].
     pub in_profile_packets_per_s: f64,
-    /// What the bucket holds [packets].
+    /// Level of the bucket [packets].
     pub level_packets: f64,
     /// The law's state.
     pub state: Vec<StateNumber>,
@@ -86,12 +86,12 @@ pub struct ContractEquilibrium {
     /// The controller that its law is; absent where it is none of a level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<Controller>,
-    /// The paper's own loop with that controller; absent where there is no such, or nobody who answers.
+    /// The paper's own loop with that controller; absent where there is no such, or no flow that responds to losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper: Option<PaperLoop>,
     /// The loop through the laws, from the least to the most that is counted.
     pub models: Vec<LoopResult>,
-    /// How near the nearest kink of its law is, in the units of that comparison; absent where it has none.
+    /// Distance to the nearest kink of its law, in the units of that comparison; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_kink: Option<f64>,
 }
@@ -105,7 +105,7 @@ pub struct Sender {
     pub group: String,
     /// Its law.
     pub cc: &'static str,
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// Round-trip time [s].
     pub rtt_s: f64,
@@ -116,7 +116,7 @@ pub struct Sender {
     pub window_packets: Option<f64>,
 }
 
-/// The loop of "Random Early Marking" for the customer's own flows that answer losses, their longest round trip and the
+/// The loop of "Random Early Marking" for the customer's own flows that respond to losses, their longest round trip and the
 /// controller of its conditioner.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PaperLoop {
@@ -124,7 +124,7 @@ pub struct PaperLoop {
     pub flows: f64,
     /// The longest of their round trips, R [s].
     pub rtt_s: f64,
-    /// Window of a flow that sends its part of what is committed, W0 [packets].
+    /// Window of a flow that sends its part of the committed rate, W0 [packets].
     pub window_packets: f64,
     /// Probability of marking out then, (4); the model has no operating point where that is one or more.
     pub probability: f64,
@@ -214,8 +214,8 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
     })
 }
 
-/// What a customer's contract is for, as its conditioner's designer sees it: what is committed, how many of its flows
-/// answer losses, and the longest of their round trips. None where there is no such customer, contract or flow.
+/// The aggregate of a customer's contract for a designer of its conditioner: the committed rate, how many of its flows
+/// respond to losses, and the longest of their round trips. None where there is no such customer, contract or flow.
 pub fn aggregate(scenario: &Scenario, customer: &str) -> Option<Aggregate> {
     let of = scenario.customers.get(customer)?;
     let (packets_per_s, _) = contract(of.conditioner.as_ref()?, scenario);
@@ -246,7 +246,7 @@ fn limiting(customers: &[CustomerLoop]) -> Option<String> {
         .map(|(customer, _)| customer.name.clone())
 }
 
-/// What is committed [packets/s], and the bucket [packets].
+/// Committed rate [packets/s], and the bucket [packets].
 fn contract(
     chosen: &penstock_scenario::model::Chosen<penstock_law::conditioner::Conditioner>,
     scenario: &Scenario,
@@ -302,7 +302,7 @@ fn remarks(name: &str, at: &ContractEquilibrium) -> Vec<String> {
     said
 }
 
-/// Refuses contracts for more than a link of theirs carries: what is in profile would be lost there too.
+/// Refuses contracts for more than a link of theirs carries: packets in profile would be lost there too.
 fn room(own: &[&Class<'_>], scenario: &Scenario) -> Result<(), AnalysisError> {
     for name in own.iter().flat_map(|class| &class.group.forward) {
         let crosses = |flows: &String| scenario.groups.get(flows).is_some_and(|group| group.forward.contains(name));
@@ -358,7 +358,7 @@ impl<'a> Aggregated<'a> {
         Ok(Self { customer, conditioner, classes, sources: sources.collect::<Result<_, _>>()? })
     }
 
-    /// What all flows send where so many packets are lost [packets/s]; none if without end.
+    /// Rate of all flows where so many packets are lost [packets/s]; none if without end.
     fn offered(&mut self, probability: f64) -> Result<Option<f64>, AnalysisError> {
         let mut sum = 0.0;
         for source in &mut self.sources {
@@ -370,14 +370,14 @@ impl<'a> Aggregated<'a> {
         Ok(Some(sum))
     }
 
-    /// What the conditioner says above the probability that makes the flows send so.
+    /// Output of the conditioner beyond the probability at which the flows send so.
     fn excess(&mut self, probability: f64) -> Result<f64, AnalysisError> {
         let Some(rate) = self.offered(probability)? else { return Ok(1.0) };
         let out = self.conditioner.equilibrium(rate).map_or(0.0, |equilibrium| equilibrium.out);
         Ok(out - probability)
     }
 
-    /// The probability at which what the flows send and what the conditioner says agree.
+    /// The probability at which the rate of the flows and the output of the conditioner agree.
     fn equilibrium(&mut self) -> Result<f64, AnalysisError> {
         // Along the logarithm of odds, which resolves both ends, in steps that leave each equilibrium near the last.
         let of = |x: f64| 1.0 / (1.0 + libm::exp(-x));
@@ -472,7 +472,7 @@ impl<'a> Aggregated<'a> {
         .collect()
     }
 
-    /// The paper's loop, of the flows that answer losses.
+    /// The paper's loop, of the flows that respond to losses.
     fn paper(&self, controller: &Controller) -> Option<PaperLoop> {
         let answering = || self.sources.iter().filter(|source| source.is_cut());
         let flows: f64 = answering().map(|source| f64::from(source.count)).sum();
@@ -509,7 +509,7 @@ impl ContractEquilibrium {
     }
 }
 
-/// The loop, opened at what arrives at the conditioner.
+/// The loop, opened at the arrivals of the conditioner.
 struct Closed {
     conditioner: ConditionerResponse,
     /// Flows, round trip [s] and response.

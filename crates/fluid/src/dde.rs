@@ -1,14 +1,14 @@
 //! Delay differential equations by the method of steps, with dense history.
 //!
 //! The classical Runge-Kutta method of order four; the past is a cubic through values and slopes at both ends of each
-//! step, which keeps the order. A step is at most the shortest delay, so that nothing is extrapolated. What may not fall
+//! step, which keeps the order. A step is at most the shortest delay, so that nothing is extrapolated. Unknowns that may not fall
 //! below zero is held there exactly: the moment at which it arrives ends a step, and so does the moment at which its
 //! drift turns upward again. The order is lost for a while after a kink of the history, until the kink has passed the
 //! longest delay a few times, unless the steps divide the delays.
 
 /// Delay differential equations.
 pub trait Delayed {
-    /// How many unknowns there are.
+    /// Number of unknowns.
     fn size(&self) -> usize;
     /// The shortest delay that reads the past [s]; infinite where none does.
     fn shortest_delay_s(&self) -> f64;
@@ -20,7 +20,7 @@ pub trait Delayed {
     }
 }
 
-/// What was before.
+/// The solution so far.
 pub struct Past<'a> {
     path: &'a Path,
     before: &'a dyn Fn(usize, f64) -> f64,

@@ -4,7 +4,7 @@ use nalgebra::{Complex as Pair, DMatrix, Schur};
 
 use crate::complex::Complex;
 
-/// More steps of the QR iteration for each eigenvalue than that and a matrix has no answer.
+/// Most steps of the QR iteration for each eigenvalue; a matrix that takes more fails.
 const STEPS_AN_EIGENVALUE: usize = 100;
 
 /// The eigenvalues of a real matrix; none where the iteration does not end.

@@ -1,13 +1,13 @@
-//! The equilibrium: the signals of the links at which the sources send what the links take.
+//! The equilibrium: the signals of the links at which the rate of the sources equals that of the links.
 //!
-//! Two kinds of queue laws ask for two searches, and which it is, is asked of the law. One that settles wherever queue and
-//! load leave it (RED; drop-tail, which says nothing) turns the queue into a signal: search the queue. One that
+//! Two kinds of queue laws require two searches, and the law determines the kind. One that settles wherever queue and
+//! load leave it (RED; drop-tail, without output) turns the queue into a signal: search the queue. One that
 //! integrates (price, PI) settles at any signal, but only at the load or queue that it wants: search the signal. In both
 //! the sources' demand falls as the signal rises, so that one crossing is between any two of its sides.
 //!
 //! Of several links each is searched in turn with the others as they are, which for laws with a utility is descent along
 //! the coordinates of the dual program; Newton's method on all signals at once ends it. A link that is not full whatever
-//! it says is no bottleneck, and is silent.
+//! its signal is no bottleneck, and is silent.
 
 mod others;
 
@@ -39,7 +39,7 @@ pub enum Other {
     Class(usize, f64),
 }
 
-/// A link at equilibrium, in its place.
+/// A link at equilibrium, by its index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkEquilibrium {
     /// The link.
@@ -50,11 +50,11 @@ pub struct LinkEquilibrium {
     pub binding: bool,
 }
 
-/// What the sources send to a link, all classes together.
+/// Rate of the sources at a link, all classes together.
 struct Offered {
     /// Arrivals at the queue [packets/s].
     load: f64,
-    /// What of it enters the line: without what the queue's law drops [packets/s].
+    /// The part that enters the line: without drops by the queue's law [packets/s].
     served: f64,
 }
 
@@ -67,7 +67,7 @@ const LONGEST_S: f64 = 100.0;
 const LONGEST_PACKETS: f64 = 3e7;
 
 /// An excess of this share of a capacity, where a search has ended, is a jump of the demand and no equilibrium; or so many times
-/// what rounding leaves open of a rate, where that is more, up to a share that leaves nothing worth calling an equilibrium.
+/// the uncertainty of a rate by rounding, where that is more, up to a share that leaves nothing worth calling an equilibrium.
 const JUMP: f64 = 1e-6;
 const OPEN: f64 = 8.0;
 const ROUGHEST: f64 = 1e-3;
@@ -75,15 +75,15 @@ const ROUGHEST: f64 = 1e-3;
 /// Rounds of all links before the search is given up.
 const ROUNDS: usize = 400;
 
-/// A point of the search: the link at some signal and what the sources would send then.
+/// A point of the search: the link at some signal and the rate of the sources then.
 struct Trial {
     link: BottleneckEquilibrium,
     signal: Signal,
-    /// What the sources would send beyond what the link takes [packets/s]; infinite where they know no bound.
+    /// Rate of the sources beyond that of the link [packets/s]; infinite where they are unbounded.
     excess: f64,
 }
 
-/// What came of the search of one link.
+/// The outcome of the search of one link.
 enum Searched {
     /// It is a bottleneck.
     Binds(Trial),
@@ -92,7 +92,7 @@ enum Searched {
 }
 
 /// Between a point of positive and one of negative excess, by secants and halves of the logarithm in turn (the halved
-/// ordinates after Illinois): a dozen trials where halving alone takes sixty, and each trial asks every class.
+/// ordinates after Illinois): a dozen trials where halving alone takes sixty, and each trial evaluates every class.
 fn between(
     low: f64,
     high: f64,
@@ -137,7 +137,7 @@ struct Net<'a> {
     links: &'a mut [Bottleneck],
     sources: &'a mut [Source],
     routes: &'a [Vec<usize>],
-    /// Classes asked so far, and who wants to know.
+    /// Classes evaluated so far, and the callback for progress.
     asked: u64,
     watch: &'a dyn Fn(u64),
 }
@@ -152,7 +152,7 @@ impl Net<'_> {
         Signal { queueing_delay_s: route.iter().map(|l| signals[*l].queueing_delay_s).sum(), probability }
     }
 
-    /// What arrives at `link` at these signals; none where somebody knows no bound.
+    /// Arrivals at `link` at these signals; none where a class is unbounded.
     fn offered(&mut self, link: usize, signals: &[Signal]) -> Result<Option<Offered>, AnalysisError> {
         let (mut load, mut served) = (0.0, 0.0);
         for i in 0..self.sources.len() {
@@ -174,7 +174,7 @@ impl Net<'_> {
         Ok(Some(Offered { load, served }))
     }
 
-    /// What the sources would send to a link at equilibrium beyond what it takes, over its capacity.
+    /// Excess of the rate of the sources at a link at equilibrium, over its capacity.
     fn excess(
         &mut self,
         link: usize,
@@ -189,7 +189,7 @@ impl Net<'_> {
         })
     }
 
-    /// What rounding leaves open of what its sources send, as a share.
+    /// Uncertainty by rounding of the rate of its sources, as a share.
     fn open(&mut self, link: usize, signals: &[Signal]) -> Result<f64, AnalysisError> {
         let mut open = 0.0;
         for i in (0..self.sources.len()).filter(|i| self.routes[*i].contains(&link)) {
@@ -222,7 +222,7 @@ impl Net<'_> {
         Ok(Some((equilibrium, signal)))
     }
 
-    /// Newton's method on all binding links at once, along the logarithm of what each search goes along. Whether it ended
+    /// Newton's method on all binding links at once, along the logarithm of each search's variable. Whether it ended
     /// at the equilibrium of all.
     fn polish(&mut self, state: &mut [Option<LinkEquilibrium>], kinds: &[Kind]) -> Result<bool, AnalysisError> {
         let binding: Vec<usize> = (0..state.len()).filter(|&l| state[l].as_ref().is_some_and(|r| r.binding)).collect();
@@ -293,17 +293,17 @@ impl Net<'_> {
     }
 }
 
-/// Links at equilibrium, and what their flows would send beyond what they take.
+/// Links at equilibrium, and the excess of the rate of their flows.
 type Evaluated = (Vec<BottleneckEquilibrium>, Vec<f64>);
 
-/// What the search of a link goes along.
+/// The variable of the search of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// The queue of a law that settles anywhere.
     Queue,
     /// The load of such a law, where the line is not full.
     Load,
-    /// The signal of a law that integrates; what it leaves free.
+    /// The signal of a law that integrates; its free variable.
     Probability(Free),
 }
 
@@ -322,7 +322,7 @@ fn signals_of(state: &[Option<LinkEquilibrium>]) -> Vec<Signal> {
 }
 
 /// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order. `watch` is
-/// told how many demands were asked for.
+/// called with the number of demands computed.
 ///
 /// # Errors
 /// There is none, or its prices are not determined, and why; or a law did not settle.
@@ -417,7 +417,7 @@ pub fn find(
     Ok(Equilibrium { links: state, sources: equilibria, signals: told, others })
 }
 
-/// How far two signals are apart, relative to the larger.
+/// Distance of two signals, relative to the larger.
 fn difference(a: Signal, b: Signal) -> f64 {
     let relative = |x: f64, y: f64| if x == y { 0.0 } else { (x - y).abs() / f64::max(x.abs(), y.abs()) };
     f64::max(relative(a.queueing_delay_s, b.queueing_delay_s), relative(a.probability, b.probability))
@@ -473,7 +473,7 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
 
 type Ask<'a> = &'a mut dyn FnMut(&mut Net<'_>, Signal) -> Result<Option<Offered>, AnalysisError>;
 
-/// Whether a silent link carries all that it would take before it spoke.
+/// Whether a silent link carries all that it would take before its signal rises.
 fn full(net: &mut Net<'_>, l: usize, state: &[LinkEquilibrium]) -> Result<bool, AnalysisError> {
     let signals: Vec<Signal> = state.iter().map(|r| r.signal).collect();
     let wanted = net.links[l].wanted();

@@ -1,18 +1,18 @@
 //! Why a scenario has no analysis.
 
-/// What stands between a scenario and its analysis.
+/// Obstacles to the analysis of a scenario.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AnalysisError {
-    /// Nothing sends at the time asked for.
+    /// Nothing sends at the given time.
     #[error("no flow is active{}", at_s.map(|t| format!(" at {t} s")).unwrap_or_default())]
     NoFlows {
-        /// The time asked for, if one was [s].
+        /// The given time, if there was one [s].
         at_s: Option<f64>,
     },
     /// The flows cross no link at all.
     #[error("no flow crosses a link: without a queue there is no loop to analyse")]
     NoLink,
-    /// More full links than the routing can tell apart.
+    /// More full links than the rank of the routing matrix.
     #[error(
         "prices are not determined: {} are full at the same time, and the routing matrix of the flows that cross \
          them has rank {rank} only; the rates are unique, but not the split of a price among these links: make one a \
@@ -44,27 +44,27 @@ pub enum AnalysisError {
         /// A link that drops.
         drops: String,
     },
-    /// The scenario has something that changes the answer and that the analysis does not count.
+    /// The scenario has a feature that changes the result and that the analysis does not count.
     #[error("{place} has {what}, which the analysis does not support: {remedy}")]
     NotCounted {
         /// The link or the group of flows.
         place: String,
-        /// What it has.
+        /// The feature.
         what: &'static str,
-        /// What would do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A law cannot be linearised.
     #[error("the analysis does not support the {noun} `{law}`: {reason}")]
     NotLinear {
-        /// What kind of law.
+        /// The role of the law.
         noun: &'static str,
         /// Its name.
         law: &'static str,
         /// The registry's reason.
         reason: String,
     },
-    /// A choice of what times the packets of a law that has no window.
+    /// A choice of clocking by acknowledgements for a law that has no window.
     #[error(
         "`{law}` of `{class}` has no window and no acknowledgements: the gap times its packets, and no other clock \
          is possible"
@@ -80,7 +80,7 @@ pub enum AnalysisError {
     Compile {
         /// Its name.
         law: &'static str,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// A law acts on a period and once a round trip as well.
@@ -107,14 +107,14 @@ pub enum AnalysisError {
         /// Mark or drop probability.
         probability: f64,
     },
-    /// No signal of the link makes the sources send what it carries.
+    /// No signal of the link makes the sources send at its capacity.
     #[error("no equilibrium on `{link}` with `{aqm}`: {why}")]
     NoEquilibrium {
         /// The link.
         link: String,
         /// Its queue's law.
         aqm: &'static str,
-        /// What was found instead, and the registry's reason where it has one.
+        /// The state found instead, and the registry's reason where it has one.
         why: String,
     },
     /// A customer sends no more than its contract lets it.
@@ -125,10 +125,10 @@ pub enum AnalysisError {
     NoMarking {
         /// The customer.
         customer: String,
-        /// Rate over what is committed.
+        /// Rate over the committed rate.
         utilization: f64,
     },
-    /// The sources do not fill the link, whatever it says.
+    /// The sources do not fill the link, whatever its signal.
     #[error(
         "`{link}` is not a bottleneck: its flows fill {utilization:.4} of its rate, with an empty queue and without \
          marks"
@@ -147,9 +147,9 @@ pub enum AnalysisError {
     BufferTooSmall {
         /// The link.
         link: String,
-        /// The queue the sources ask for [packets].
+        /// The queue of the sources [packets].
         queue_packets: f64,
-        /// What the buffer holds [packets].
+        /// Size of the buffer [packets].
         buffer_packets: f64,
     },
 }

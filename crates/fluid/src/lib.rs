@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | [`source`] | a class of flows: the equilibrium of its law at a signal, and its response to a small change |
 //! | [`bottleneck`] | a link: the queue as an integrator, the law of its queue |
-//! | [`equilibrium`] | the signal at which the sources send what the link takes |
+//! | [`equilibrium`] | the signal at which the rate of the sources equals that of the link |
 //! | [`response`] | the loop gain `L(jw)`, in three models |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
 //! | [`analysis`] | from a scenario to all of it |

@@ -8,12 +8,12 @@
 use crate::complex::Complex;
 use crate::matrix::{Matrix, identity, power, product, row_times, solve, solve_row, spectral_radius};
 
-/// So many packets after a step are followed one by one; later ones in strides of this share of what went before, which
+/// So many packets after a step are followed one by one; later ones in strides of this share of those before, which
 /// keeps straight lines within 1e-3 of any exponential.
 const SINGLE: f64 = 32.0;
 const STRIDE: f64 = 1.0 / 16.0;
 
-/// Signals a law may answer, at most: of a sender its round trip, marks, price and what was committed before.
+/// Most signals of a law: of a sender its round trip, marks, price and the packets committed before.
 pub(crate) const SIGNALS: usize = 4;
 
 /// The response to each signal.
@@ -22,20 +22,20 @@ pub(crate) type Answer = [Complex; SIGNALS];
 /// Numbers of a law's state, signals that are held for its packets included, at most.
 const MOST: usize = 32;
 
-/// A linear time-invariant law: deviations `u` of what it sees to the deviation of what it says.
+/// A linear time-invariant law: from deviations `u` of its observation to the deviation of its output.
 #[derive(Debug, Clone)]
 pub(crate) struct Linear {
     /// Packets a second that drive the law [1/s].
     rate: f64,
-    /// What one packet does to the state: E.
+    /// Effect of one packet on the state: E.
     each: Matrix,
-    /// What the signals do to the state with one packet: G.
+    /// Effect of the signals on the state with one packet: G.
     drive: Matrix,
     /// The periodic event, if the law has one.
     step: Option<Step>,
-    /// What the state does to the output: C.
+    /// Effect of the state on the output: C.
     output: Vec<f64>,
-    /// What the signals do to the output at once: D.
+    /// Effect of the signals on the output at once: D.
     direct: Vec<f64>,
 }
 
@@ -48,13 +48,13 @@ struct Step {
     turn: Matrix,
     /// The same with at least one packet in a period.
     followed: Matrix,
-    /// What the output is when a period with at least one packet ends, as a function of the state after the step.
+    /// The output when a period with at least one packet ends, as a function of the state after the step.
     settled: Vec<f64>,
     /// Times after the step [s] and the output then, as a function of the state after the step; the last holds on.
     rows: Vec<(f64, Vec<f64>)>,
 }
 
-/// Jacobians of a law's events and of what it says, at its equilibrium; see [`Linear`].
+/// Jacobians of a law's events and of its output, at its equilibrium; see [`Linear`].
 #[derive(Debug, Clone)]
 pub(crate) struct Jacobians {
     /// Packets a second that drive the law [1/s].
@@ -150,7 +150,7 @@ impl Linear {
         self.answered(Some((&row[..m], scale, drives)))
     }
 
-    /// What the signals do at once, and, through the state, what `row` makes of what they do to it.
+    /// The immediate effect of the signals, and, through the state, `row` applied to their effect on it.
     fn answered(&self, through: Option<(&[Complex], f64, &Matrix)>) -> Answer {
         let mut answer = [Complex::ZERO; SIGNALS];
         for (k, (a, d)) in answer.iter_mut().zip(&self.direct).enumerate() {
@@ -162,7 +162,7 @@ impl Linear {
         answer
     }
 
-    /// Whether anything of it happens by steps, so that its response is another with `sampled`.
+    /// Whether any part of it is sampled, so that its response is another with `sampled`.
     pub(crate) fn is_sampled(&self) -> bool {
         self.step.is_some()
     }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     /// Against brute force: the state through thousands of periods under a sine, the output projected on it; packets that
-    /// follow the target, and packets that also answer the signal of the last step.
+    /// follow the target, and packets that also respond to the signal of the last step.
     #[test]
     fn the_response_is_that_of_the_simulated_step_map() {
         let (period, rate, w) = (0.01, 250.0, 40.0);

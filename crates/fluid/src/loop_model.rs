@@ -1,8 +1,8 @@
-//! What a loop gain includes.
+//! The parts of the loop that a loop gain includes.
 
 use serde::Serialize;
 
-/// What of the loop is counted. Each model adds to the one before.
+/// The parts of the loop that are included. Each model adds to the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoopModel {
@@ -30,7 +30,7 @@ impl LoopModel {
         }
     }
 
-    /// What the model counts, as the end of a sentence.
+    /// The included parts, as the end of a sentence.
     pub const fn counts(self) -> &'static str {
         match self {
             Self::Laws => {

@@ -6,7 +6,7 @@ use penstock_scenario::model::Chosen;
 
 use crate::error::AnalysisError;
 
-/// A law that is asked what an event does to a state. State that is not a number is as the law starts with, always.
+/// A law that is called for the effect of an event on a state. State that is not a number keeps its initial value, always.
 pub(crate) struct Machine<R: Role> {
     law: Box<dyn Instances<Dual, R>>,
     start: Vec<f64>,
@@ -31,12 +31,12 @@ impl<R: Role> Machine<R> {
         Ok(Self { law, start })
     }
 
-    /// The state before anything happened.
+    /// The state before the first event.
     pub(crate) fn start(&self) -> &[f64] {
         &self.start
     }
 
-    /// What the law asks of its host.
+    /// The law's requirements on its host.
     pub(crate) fn requirements(&self) -> R::Requirements {
         self.law.requirements()
     }
@@ -64,7 +64,7 @@ impl<R: Role> Machine<R> {
         next
     }
 
-    /// What the law says at a state, on average over its own spacing of marks.
+    /// The output of the law at a state, on average over its own spacing of marks.
     pub(crate) fn output(&mut self, state: &[Dual], seen: &R::Observation<Dual>) -> R::Output<Dual> {
         self.put(state);
         self.law.mean_output(0, seen)
@@ -76,17 +76,17 @@ impl<R: Role> Machine<R> {
 pub(crate) struct Kink(f64);
 
 impl Kink {
-    /// None seen yet.
+    /// None yet.
     pub(crate) const NONE: Self = Self(f64::INFINITY);
 
-    /// Takes in what was computed.
+    /// Takes in the computed comparisons.
     pub(crate) fn note(&mut self, of: &[Dual]) {
         for x in of {
             self.0 = f64::min(self.0, x.kink);
         }
     }
 
-    /// How near the nearest one is, in the units of that comparison.
+    /// Distance to the nearest one, in the units of that comparison.
     pub(crate) fn nearest(self) -> Option<f64> {
         self.0.is_finite().then_some(self.0)
     }

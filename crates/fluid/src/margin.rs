@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::complex::Complex;
 use crate::eigen;
 
-/// Whether disturbances die out.
+/// The stability of the closed loop: whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -22,29 +22,29 @@ pub enum Verdict {
     Stable,
     /// They grow.
     Unstable,
-    /// The count of encirclements does not say: a law alone runs away, or the gain never falls below one.
+    /// The count of encirclements does not decide: a law alone runs away, or the gain never falls below one.
     Undecided,
 }
 
-/// Margins of a loop. What does not exist is absent.
+/// Margins of a loop. A margin that does not exist is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Margins {
     /// Whether the closed loop is stable.
     pub verdict: Verdict,
     /// Roots of the characteristic equation in the right half plane.
     pub unstable_roots: u32,
-    /// What the gain may be multiplied by before the loop is unstable; for an unstable loop, below one, what it must be
-    /// multiplied by to become stable. Absent where the gain never crosses the negative real axis inside -1.
+    /// The factor on the gain at which the loop becomes unstable; for an unstable loop, below one, the factor
+    /// at which it becomes stable. Absent where the gain never crosses the negative real axis inside -1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain_margin: Option<f64>,
-    /// What the gain of a stable loop must not be multiplied by, below one, where lowering it destabilises.
+    /// The factor on the gain, below one, at which a stable loop becomes unstable, where lowering it destabilises.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_gain: Option<f64>,
     /// The phase above -180 degrees at the gain crossover nearest to -1, or, of an unstable loop, at the one furthest
     /// behind it [degrees].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_margin_deg: Option<f64>,
-    /// What the delay of a stable loop may grow by before it is unstable [s]. Absent with ACK-clocked senders, whose own
+    /// The additional delay at which a stable loop becomes unstable [s]. Absent with ACK-clocked senders, whose own
     /// response changes with the delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_margin_s: Option<f64>,
@@ -96,7 +96,7 @@ impl Margins {
     }
 }
 
-/// What sets the scale of frequencies.
+/// Scale of frequencies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
     /// The longest round trip [s].
@@ -108,7 +108,7 @@ pub struct Span {
 /// A gain along a line: frequency [rad/s] and value.
 type Curve = Vec<(f64, Complex)>;
 
-/// The largest turn, seen from 0 and from -1, between neighbours of a curve [rad].
+/// The largest turn, about 0 and about -1, between neighbours of a curve [rad].
 const TURN: f64 = 0.35;
 
 /// A gain below this is so far inside that its turns about zero decide no margin below fifty; only those about -1 are
@@ -229,13 +229,13 @@ fn eigenvalue_near(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, curve: &Curve, w
     if values.is_empty() { expected } else { values[nearest_of(&values, expected)] }
 }
 
-/// A curve that margins are read from, and what it is between its points.
+/// A curve that margins are read from, and its values between its points.
 struct Locus<'a> {
     curve: Curve,
     gain: Box<dyn Fn(f64) -> Complex + 'a>,
 }
 
-/// What the loci say; the sensitivity's peak is left to be filled in.
+/// Margins from the loci; the sensitivity's peak is left to be filled in.
 fn measured(verdict: Verdict, unstable_roots: u32, loci: &[Locus<'_>]) -> Margins {
     let mut sizes: Vec<(f64, f64)> = Vec::new();
     let mut unit: Vec<(f64, Complex)> = Vec::new();
@@ -311,7 +311,7 @@ fn follow(gain: &dyn Fn(f64) -> Complex, start: f64, span: Span, from_zero: bool
 }
 
 /// The same of all eigenvalues, each followed by nearness; neighbours are close enough that no eigenvalue turns unseen.
-/// Of the determinant alone that could not be told: two that turn half way round each leave it where it was.
+/// The determinant alone would miss it: two that turn half way round each leave it where it was.
 fn follow_all(values: &dyn Fn(f64) -> Option<Vec<Complex>>, start: f64, span: Span, from_zero: bool) -> Vec<Curve> {
     let mut rows: Vec<(f64, Vec<Complex>)> = Vec::new();
     if from_zero {
@@ -340,7 +340,7 @@ fn follow_all(values: &dyn Fn(f64) -> Option<Vec<Complex>>, start: f64, span: Sp
     (0..n).map(|k| rows.iter().map(|(w, v)| (*w, v[k])).collect()).collect()
 }
 
-/// Adds what is needed between two neighbours, and the second, in the order of the first.
+/// Adds points between two neighbours where needed, and the second, in the order of the first.
 fn refine_all(
     values: &dyn Fn(f64) -> Option<Vec<Complex>>,
     a: &(f64, Vec<Complex>),
@@ -398,9 +398,9 @@ fn by_turns(turned: f64) -> (Verdict, u32) {
     (if whole == 0.0 { Verdict::Stable } else { Verdict::Unstable }, whole as u32)
 }
 
-/// Adds what is needed between two neighbours, the ends left out.
+/// Adds points between two neighbours where needed, the ends left out.
 ///
-/// On the axis, where a pole may be, what is further than `beyond` from -1 need not be followed.
+/// On the axis, where a pole may be, points further than `beyond` from -1 need not be followed.
 fn refine(
     gain: &dyn Fn(f64) -> Complex,
     a: (f64, Complex),
@@ -427,7 +427,7 @@ fn refine(
 
 /// The verdict by the number of times the gain, along the line and its mirror image, goes round -1.
 ///
-/// Up to where the gain is last seen below one: beyond, it returns to zero without another turn. Where it never is, as
+/// The last frequency at which the gain falls below one: beyond, it returns to zero without another turn. Where it never is, as
 /// between senders of several round trips that are clocked by acknowledgements alone, the count is of the roots up to the
 /// last frequency, and `across` is the turn on the way from there to the right, where every delay has died out.
 fn count(curve: &Curve, across: &dyn Fn(f64) -> f64) -> (Verdict, u32) {

@@ -7,7 +7,7 @@ use crate::complex::Complex;
 /// Rows of a matrix.
 pub(crate) type Matrix = Vec<Vec<f64>>;
 
-/// What elimination may compute with.
+/// A field for elimination.
 pub(crate) trait Field:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {

@@ -1,10 +1,10 @@
 //! Loops that a law closes around something else: an integral controller, once a period, of a number that some other law
-//! goes by, until a ratio of classes is what it should be.
+//! goes by, until a ratio of classes is at its reference.
 //!
-//! What lies between the number turned and the ratio switches, and has no derivative. It enters as its exponent: the ratio
+//! The plant between the number turned and the ratio switches, and has no derivative. It enters as its exponent: the ratio
 //! goes as the number to the power of `-gamma`. The step is the law's own update, on dual numbers; so multipliers, and
 //! the exponents up to which they stay inside the unit circle, follow from the law as it is simulated. For a law of (6) of
-//! "Closed-Loop Congestion Control" they are `1 + beta gamma`, and `z^2 - z - beta gamma = 0` where the ratio answers a
+//! "Closed-Loop Congestion Control" they are `1 + beta gamma`, and `z^2 - z - beta gamma = 0` where the ratio follows a
 //! period late.
 
 use nalgebra::DMatrix;
@@ -33,7 +33,7 @@ const ARRIVED: f64 = 0.05;
 /// Where the number turned starts, over where it should be.
 const STARTS: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
 
-/// What the fluid world says of the loops that laws of a scenario's links close.
+/// Analysis by the fluid world of the loops that laws of a scenario's links close.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OuterLoops {
     /// The scenario's title.
@@ -42,9 +42,9 @@ pub struct OuterLoops {
     pub verdict: Verdict,
     /// The loops, a class each.
     pub outer_loops: Vec<OuterLoop>,
-    /// What was taken for granted.
+    /// Assumptions of the analysis.
     pub assumptions: Vec<String>,
-    /// What should make a reader careful.
+    /// Reasons for a reader to be careful.
     pub warnings: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct OuterLoop {
     pub aqm: &'static str,
     /// The class.
     pub class: String,
-    /// What it should be served over what all others are.
+    /// The reference of its service over that of all others.
     pub reference_ratio: f64,
     /// Time between two steps [s].
     pub period_s: f64,
@@ -69,38 +69,38 @@ pub struct OuterLoop {
     pub steepest_gain: f64,
     /// Whether it settles where classes settle by their constants, which is `gamma` = 1.
     pub verdict: Verdict,
-    /// The loop for some exponents of what lies between.
+    /// The loop for some exponents of the plant.
     pub plants: Vec<Plant>,
     /// The largest exponent for which the loop settles; absent where every one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_gamma: Option<f64>,
-    /// The same where the ratio answers one period late.
+    /// The same where the ratio follows one period late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_gamma_late: Option<f64>,
     /// From far, with `gamma` = 1.
     pub arrivals: Vec<Arrival>,
-    /// How near the nearest kink of the law is, in the units of that comparison; absent where it has none.
+    /// Distance to the nearest kink of the law, in the units of that comparison; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_kink: Option<f64>,
 }
 
-/// What lies between the number turned and the ratio.
+/// The plant, between the number turned and the ratio.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plant {
     /// The ratio goes as the number to the power of minus this.
     pub gamma: f64,
     /// Why this one.
     pub what: &'static str,
-    /// What a small error is multiplied by from one period to the next: the multiplier of the largest modulus.
+    /// The factor of a small error from one period to the next: the multiplier of the largest modulus.
     pub multiplier: f64,
-    /// The same where the ratio answers one period late, as a modulus.
+    /// The same where the ratio follows one period late, as a modulus.
     pub late_modulus: f64,
 }
 
 /// From a start far from the reference to its neighbourhood.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Arrival {
-    /// The number turned at the start, over what it should be.
+    /// The number turned at the start, over its value at equilibrium.
     pub start: f64,
     /// Periods until it stays within a twentieth of it; absent where it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +165,7 @@ pub fn loops(scenario: &Scenario) -> Result<Vec<OuterLoop>, AnalysisError> {
     Ok(found)
 }
 
-/// The loop that a law closes around one class of a link: its place among the site's classes, and its name. None where
+/// The loop that a law closes around one class of a link: its index among the site's classes, and its name. None where
 /// the law has none, or the class no share.
 ///
 /// # Errors
@@ -327,13 +327,13 @@ impl Map {
         self
     }
 
-    /// beta: what an error does at once to the number turned, relative to both.
+    /// beta: the immediate effect of an error on the number turned, relative to both.
     fn gain(&self) -> f64 {
         let of_ratio = self.slopes[0][self.slopes.len()];
         -of_ratio * self.reference / self.turned
     }
 
-    /// The multipliers with a plant of the power `-gamma`, which answers to the number as it is or as it was.
+    /// The multipliers with a plant of the power `-gamma`, which follows the number as it is or as it was.
     fn multipliers(&self, gamma: f64, late: bool) -> Option<Vec<Complex>> {
         let m = self.slopes.len();
         let n = m + usize::from(late);

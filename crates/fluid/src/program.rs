@@ -3,7 +3,7 @@
 //! Sources of decreasing demand maximise the sum of utilities `U' = demand^-1` within the links' capacities, and prices are
 //! the multipliers (Kelly, Maulloo and Tan, 1998; fast-aqm, section II). Which utility is read off the demand itself: an
 //! elasticity that does not change is `U' = k x^-b`, weighted log for `b = 1`. Clarabel solves the program on exponential
-//! and power cones; nothing is shared with the search of [`crate::equilibrium`] but the demands at its answer.
+//! and power cones; nothing is shared with the search of [`crate::equilibrium`] but the demands at its result.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::equilibrium::Equilibrium;
 use crate::source::{Demand, Signal, Source};
 
-/// What the program says beside the equilibrium.
+/// Results of the program beside the equilibrium.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Program {
     /// The exponents b of the classes' utilities, `U' = k x^-b`: 1 is proportional fairness.
@@ -36,7 +36,7 @@ struct Curve {
     price: f64,
 }
 
-/// Solves the program of `sources`, which settle at `equilibrium`; `wanted` is what each link takes [packets/s]. None where
+/// Solves the program of `sources`, which settle at `equilibrium`; `wanted` is the rate of each link [packets/s]. None where
 /// the program is not known: a demand of changing elasticity or without equilibrium at a neighbouring price, two kinds of
 /// price, losses.
 pub(crate) fn check(

@@ -18,11 +18,11 @@ use crate::source::SourceResponse;
 /// A class in a loop.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// How many flows.
+    /// Number of flows.
     pub count: f64,
     /// Round-trip time [s].
     pub rtt_s: f64,
-    /// How one of them answers.
+    /// Response of one of them.
     pub response: SourceResponse,
     /// The bottlenecks it crosses, in order.
     pub hops: Vec<Hop>,
@@ -37,9 +37,9 @@ pub struct Hop {
     pub forward_s: f64,
     /// The class's share of the link's load.
     pub share: f64,
-    /// What of a packet sent enters the line: one, or less where queues on the way drop this class's packets.
+    /// The share of a packet sent that enters the line: one, or less where queues on the way drop this class's packets.
     pub kept: f64,
-    /// What the path's mark probability changes by for a change of this link's: `prod (1 - P)` of the other links.
+    /// The change of the path's mark probability for a change of this link's: `prod (1 - P)` of the other links.
     pub heard: f64,
 }
 
@@ -64,8 +64,8 @@ impl Loop {
         sum
     }
 
-    /// The loop gain of one bottleneck at `s` [1/s], with the clock of acknowledgements closed inside: what a queue does to
-    /// constant windows is no law's doing. With `K` for what it does, `1 + L = (1 + K) (1 + gain)`, and `1 + K`, a sum of
+    /// The loop gain of one bottleneck at `s` [1/s], with the clock of acknowledgements closed inside: the effect of a queue on
+    /// constant windows is no law's doing. With `K` for that effect, `1 + L = (1 + K) (1 + gain)`, and `1 + K`, a sum of
     /// `share / (1 - exp(-s tau))`, has a positive real part right of the axis: both have the same unstable roots. Of
     /// paced senders, and where no packet waits, the gain is `L`; else it lacks the poles of `L` at every multiple of
     /// every `2 pi / tau`.
@@ -95,7 +95,7 @@ impl Loop {
         member.hops.iter().map(one).sum()
     }
 
-    /// What a class adds to the loop of one link alone: its law's part, and its clock's.
+    /// A class's part of the loop of one link alone: its law's, and its clock's.
     fn own(&self, m: &Member, at: &Hop, s: Complex, model: LoopModel, said: (Complex, Complex)) -> (Complex, Complex) {
         let parts = m.response.parts(s, model);
         let marks = (s * self.links[at.link].mark_skips_s).exp();
@@ -119,7 +119,7 @@ impl Loop {
         }
     }
 
-    /// The parts that hang together: links with a class in common, and for each part the places of its classes among all.
+    /// The parts that hang together: links with a class in common, and for each part the indices of its classes among all.
     /// Between parts nothing comes back: the determinant of `I + L` is the product of theirs.
     pub fn parts(&self) -> Vec<(Vec<usize>, Self)> {
         // The least link that each is tied to.

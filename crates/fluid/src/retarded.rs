@@ -29,14 +29,14 @@ struct Term {
     gain: f64,
 }
 
-/// What there is of the spectrum.
+/// Rightmost roots of the spectrum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rightmost {
     /// Roots [1/s], the rightmost first; each of a complex pair.
     pub roots: Vec<Complex>,
     /// Nodes on the longest delay.
     pub nodes: usize,
-    /// How far the discretisation was from the rightmost root, relative to its modulus or the inverse of the longest
+    /// Distance of the discretisation from the rightmost root, relative to its modulus or the inverse of the longest
     /// delay, whichever is larger.
     pub error: f64,
 }
@@ -60,7 +60,7 @@ impl Retarded {
         self.terms.push(Term { delay_s, row, column, gain });
     }
 
-    /// How many equations there are.
+    /// Number of equations.
     pub fn unknowns(&self) -> usize {
         self.size
     }
@@ -203,7 +203,7 @@ impl Chebyshev {
         Self { at, weights: (0..=nodes).map(weight).collect() }
     }
 
-    /// What each node's value counts in the interpolant at `x`.
+    /// Weight of each node's value in the interpolant at `x`.
     fn weights_at(&self, x: f64) -> Vec<f64> {
         if let Some(hit) = self.at.iter().position(|node| *node == x) {
             return (0..self.at.len()).map(|j| if j == hit { 1.0 } else { 0.0 }).collect();
@@ -213,7 +213,7 @@ impl Chebyshev {
         parts.into_iter().map(|p| p / sum).collect()
     }
 
-    /// What each node's value counts in the interpolant's derivative at node `i`.
+    /// Weight of each node's value in the interpolant's derivative at node `i`.
     fn differentiation(&self, i: usize) -> Vec<f64> {
         let off = |j: usize| (self.weights[j] / self.weights[i]) / (self.at[i] - self.at[j]);
         let mut row: Vec<f64> = (0..self.at.len()).map(|j| if i == j { 0.0 } else { off(j) }).collect();

@@ -3,7 +3,7 @@
 //! Such a loop is no equation of finite order between delays, so there is no generator to discretise as in
 //! [`crate::retarded`]. A lightly damped root makes `|1 + lambda(jw)|` small beside it: Newton's method on the exact
 //! determinant starts from each local minimum of that along the axis, and from points of the negative real axis for the
-//! slow modes. How many roots lie in the right half plane is counted by the turns of the determinant, not from these.
+//! slow modes. The number of roots in the right half plane is counted by the turns of the determinant, not from these.
 
 use crate::complex::Complex;
 use crate::eigen;

@@ -1,17 +1,17 @@
 //! The fluid world over time: the scenario's laws, hosted by flows of fluid with every delay in place.
 //!
-//! What a flow has sent is a curve `N(t)`. A packet sent at `a` is acknowledged at `t = a + D(a)`, with the waits that it
+//! The sent packets of a flow are a curve `N(t)`. A packet sent at `a` is acknowledged at `t = a + D(a)`, with the waits that it
 //! met in `D`; so `N(a(t))` is acknowledged at `t`, and a sender that its window limits obeys `N(t) = w(t) + N(a(t))`,
-//! which is `x = s w / (1 - exp(-s tau))` near an equilibrium. What packets do to a law is the mean over outcomes, as in
+//! which is `x = s w / (1 - exp(-s tau))` near an equilibrium. The effect of packets on a law is the mean over outcomes, as in
 //! the linearisation; periods and rounds are events of the law itself, at their own times. Queues and prices stop at zero
 //! exactly.
 //!
-//! Steps are short against every way back, so that within one everybody knows all that reaches him. Curves are straight
-//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. Whose steps fit
-//! several times into every way back goes so many in a row before the queues follow: who is taken from memory once for ten
+//! Steps are short against every way back, so that within one all signals that arrive are known. Curves are straight
+//! within a step: the order is two. A group's flows of one round trip are a few cohorts by their start. A cohort whose steps fit
+//! several times into every way back goes so many in a row before the queues follow: one that is taken from memory once for ten
 //! steps costs a fraction of one that is taken ten times.
 //!
-//! Where customers enter, conditioners colour what is sent, and what is queued of each colour leaves in proportion to it.
+//! Where customers enter, conditioners colour packets, and the queue of each colour leaves in proportion to it.
 //! A law that estimates its bottleneck knows it as it is, and begins past slow start.
 //!
 //! It **does not** count acknowledgements as load, the one cut that a host lets through in a round, slow start's
@@ -38,11 +38,11 @@ use queue::Queue;
 /// Where scenarios run as fluid.
 #[derive(Debug, Clone, Default)]
 pub struct Fluid {
-    /// How it is done.
+    /// The method of integration.
     pub method: Method,
 }
 
-/// How a run over time is done.
+/// The method of a run over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Method {
     /// The step at most [s]; none is a twentieth of the shortest round trip.
@@ -53,7 +53,7 @@ pub struct Method {
     /// Whether laws observe estimates (the marks of the last packets, an average of round trips, the smallest round trip so
     /// far) or the truth.
     pub estimators: bool,
-    /// How packets are timed. None is as hosts do it: at the law's gap, and never more in flight than its window.
+    /// Clocking of packets. None is as hosts do it: at the law's gap, and never more in flight than its window.
     pub clocking: Option<Clocking>,
     /// Whether the one cut that a host lets through in a round is counted: of marks and losses that come with a chance `p`
     /// a packet, `p / (1 + w p)` are cuts then. The linearisation has all of them, and so has the usual run.
@@ -196,7 +196,7 @@ impl Network {
         begin(group)..begin(group + 1)
     }
 
-    /// How many steps senders can take before the queues do: what a sender hears within so many was decided before them.
+    /// Number of steps that senders can take before the queues do: signals within so many were decided before them.
     /// Conditioners need all that their customers send, step by step.
     fn block(&self, step: f64) -> u64 {
         if !self.conditioners.is_empty() {
@@ -267,7 +267,7 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
     Ok((step, steps as u64))
 }
 
-/// What of a scenario has no counterpart in the fluid, a sentence each.
+/// Parts of a scenario that have no counterpart in the fluid, a sentence each.
 fn unknown(scenario: &Scenario) -> Vec<String> {
     let mut refusals = Vec::new();
     let mut refuse = |whose: String, found: &[(bool, &str)]| {

@@ -1,7 +1,7 @@
-//! How many sessions of a law that predicts its own packets are stable together.
+//! The number of sessions of a law that predicts its own packets that are stable together.
 //!
-//! Such a law (CCP and CCPD) counts what it has on its way against the room in the buffer, and so its own loop has no
-//! delay: one session is stable whatever its gains. What others have on their way it learns from the queue, a round trip
+//! Such a law (CCP and CCPD) counts its packets under way against the space in the buffer, and so its own loop has no
+//! delay: one session is stable whatever its gains. Packets of others it learns of from the queue, a round trip
 //! late. The papers speak of one session.
 
 use penstock_law::cc;
@@ -14,14 +14,14 @@ use crate::margin::Verdict;
 /// Counts of sessions are tried up to that.
 const MOST: u32 = 64;
 
-/// What is known of a group whose sessions are not stable together.
+/// A group whose sessions are not stable together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sessions {
     /// The group.
     pub group: String,
-    /// How many there are.
+    /// Number of sessions.
     pub count: u32,
-    /// How many would be stable, of those for which there is an equilibrium; zero is none.
+    /// Number of sessions that would be stable, of those for which there is an equilibrium; zero is none.
     pub stable_up_to: u32,
 }
 

@@ -43,8 +43,8 @@ pub(crate) fn jacobian(at: &[f64], f: &mut dyn FnMut(&[Dual]) -> Vec<Dual>) -> (
 const QUIET_STEPS: u32 = 12;
 const ROUGH: f64 = 1e-3;
 
-/// Follows `drift` [1/s] from `start`, beginning with steps of `step_s`, until it stands still or `escaped` says so.
-/// `grain` is what rounding may make of each drift at a state [1/s]: below it a drift cannot be told from none, and the
+/// Follows `drift` [1/s] from `start`, beginning with steps of `step_s`, until it stands still or `escaped` is true.
+/// `grain` is the rounding error of each drift at a state [1/s]: below it a drift cannot be told from none, and the
 /// equilibrium is known to no more digits than that leaves.
 pub(crate) fn settle(
     start: &[f64],
@@ -111,10 +111,10 @@ pub(crate) fn settle(
     Outcome::Lost
 }
 
-/// Doublings of what rounding hides within which both sides of an equilibrium are looked for.
+/// Doublings of the rounding error within which both sides of an equilibrium are looked for.
 const SIDES: i32 = 8;
 
-/// An equilibrium, freed of what rounding hides. A number that an event moves by less than half of its last digit stands still all
+/// An equilibrium, freed of rounding. A number that an event moves by less than half of its last digit stands still all
 /// around its equilibrium: an average with a weight of 1e-8 does so for 1e-8 of itself. The drift is zero by rounding there, which
 /// is alike on both sides, and so the equilibrium is in the middle. The others follow. `grain` as in [`settle`].
 pub(crate) fn centred(
@@ -164,7 +164,7 @@ pub(crate) fn centred(
     }
 }
 
-/// How far Newton's step would lead, relative to the state: a step that is short because its time is short proves
+/// Length of Newton's step, relative to the state: a step that is short because its time is short proves
 /// nothing.
 fn newton(j: &Matrix, f: &[f64], state: &[f64]) -> Option<f64> {
     let delta = solve(j.clone(), f.iter().map(|x| vec![*x]).collect())?;
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(settle(&[1.0], 0.01, &mut drift, &mut |s| s[0] > 1e6, &mut |_| vec![0.0]), Outcome::Escaped);
     }
 
-    /// PI2, asked for the probability that it has already, up to its rounding, at another queue. Rounding of the one equation does
+    /// PI2 at the probability that it has already, up to its rounding, at another queue. Rounding of the one equation does
     /// not keep the other from its root.
     #[test]
     fn an_equation_at_its_rounding_holds_up_no_other() {

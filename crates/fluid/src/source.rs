@@ -1,6 +1,6 @@
-//! A class of flows: where its law settles at a constant signal, and how it answers a small change of it.
+//! A class of flows: where its law settles at a constant signal, and its response to a small change of it.
 //!
-//! What the law does is asked of the law. What its host does is written here: how often acknowledgements, cuts, periods
+//! The behaviour of the law comes from its code. That of its host is written here: how often acknowledgements, cuts, periods
 //! and rounds come, what marks mean, and how a window or a gap becomes a rate.
 
 mod response;
@@ -19,14 +19,14 @@ use crate::matrix::solve;
 use crate::settle::{Outcome, jacobian, settle};
 pub use response::{Parts, SourceResponse};
 
-/// How a sender's packets are timed.
+/// Clocking of a sender's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clocking {
-    /// By the gap the law says: `x = 1/gap`, or `x = w/tau` for a law that says none. What a law that says a gap gets,
+    /// By the gap of the law: `x = 1/gap`, or `x = w/tau` for a law without one. A law with a gap gets,
     /// unless its window is the tighter limit, or as tight while a queue stands.
     Paced,
-    /// By acknowledgements: what is in flight is the window, `x = s w / (1 - exp(-s tau))`. Such a sender leads a paced
+    /// By acknowledgements: the packets in flight are the window, `x = s w / (1 - exp(-s tau))`. Such a sender leads a paced
     /// one by `w tau / 2`; the static law of fast-aqm (6) is then stable for `alpha < 2` instead of `pi/2`.
     Ack,
 }
@@ -51,18 +51,18 @@ impl Signal {
     pub const NONE: Self = Self { queueing_delay_s: 0.0, probability: 0.0 };
 }
 
-/// What a class of flows is made of.
+/// Description of a class of flows.
 #[derive(Debug, Clone)]
 pub struct Flows<'a> {
     /// The name of the class.
     pub name: String,
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// Two-way propagation delay [s].
     pub base_rtt_s: f64,
     /// The law.
     pub cc: &'a Chosen<Controller>,
-    /// What the law is compiled for.
+    /// The context of the law.
     pub site: cc::Context,
     /// Packets an acknowledgement covers.
     pub packets_per_ack: u32,
@@ -70,7 +70,7 @@ pub struct Flows<'a> {
     pub queue_marks: bool,
     /// Probability that a packet is lost on the line.
     pub loss: f64,
-    /// How packets are timed; none is what the law's own gap and window make of it.
+    /// Clocking of packets; none is by the law's own gap and window.
     pub clocking: Option<Clocking>,
     /// The queue on their way, where its buffer has a limit.
     pub queue: Option<Queue>,
@@ -85,11 +85,11 @@ pub struct Queue {
     pub buffer: f64,
 }
 
-/// A class of flows, ready to be asked.
+/// A class of flows, ready to be evaluated.
 pub struct Source {
     /// The name of the class.
     pub name: String,
-    /// How many flows.
+    /// Number of flows.
     pub count: u32,
     /// Two-way propagation delay [s].
     pub base_rtt_s: f64,
@@ -117,28 +117,28 @@ pub struct SourceEquilibrium {
     pub rate: f64,
     /// Window of one flow [packets].
     pub window: f64,
-    /// The price the law sees [s].
+    /// The price in the law's observation [s].
     pub price_s: f64,
     /// Round-trip time [s].
     pub rtt_s: f64,
-    /// How packets are timed here.
+    /// Clocking of packets.
     pub clocking: Clocking,
     /// Whether the law's gap and its window allow the same rate, so that neither alone times the packets.
     pub both_bind: bool,
 }
 
-/// What a law of a sender is differentiated by, besides its state.
+/// Inputs by which a law of a sender is differentiated, besides its state.
 #[derive(Clone, Copy)]
 struct Inputs {
     rtt_s: Dual,
     base_rtt_s: Dual,
     chance: Dual,
     price_s: Dual,
-    /// What was committed a round trip ago, where that is not what is committed now.
+    /// Packets committed a round trip ago, where they are not those committed now.
     earlier: Option<Dual>,
 }
 
-/// What the host makes of what the law says.
+/// The host's timing of a law's output.
 struct Timed {
     rate: Dual,
     window: Dual,
@@ -146,7 +146,7 @@ struct Timed {
     both_bind: bool,
 }
 
-/// What a class does at a signal.
+/// The behaviour of a class at a signal.
 pub(crate) enum Demand {
     Equilibrium(SourceEquilibrium),
     Unbounded,
@@ -267,7 +267,7 @@ impl Source {
     /// The mean change of the state with each packet sent: the sum over outcomes of chance times (after - before).
     ///
     /// Every mark or loss is a cut of its own. A host lets one cut through in a round; at the small probabilities where
-    /// such laws live that is the same, and it is what the fluid literature writes: a rate of cuts of `x p`.
+    /// such laws live that is the same, and it is the rate of the fluid literature: cuts of `x p`.
     fn packet(&mut self, state: &[Dual], u: &Inputs) -> Vec<Dual> {
         let zero = Dual::of(0.0);
         let mut change = vec![zero; state.len()];
@@ -361,7 +361,7 @@ impl Source {
         self.rate(&state, &u).rate.slope != 0.0 || self.drift(&state, &u).iter().any(|drift| drift.slope != 0.0)
     }
 
-    /// What rounding may make of [`Self::drift`] [1/s]: `after - before` keeps of a state what a double does, whatever an
+    /// The rounding error of [`Self::drift`] [1/s]: `after - before` keeps of a state the digits of a double, whatever an
     /// event adds to it.
     fn grain(&mut self, state: &[f64], u: &Inputs) -> Vec<f64> {
         let duals: Vec<Dual> = state.iter().map(|x| Dual::of(*x)).collect();
@@ -370,7 +370,7 @@ impl Source {
         state.iter().map(|x| f64::EPSILON * x.abs() * events).collect()
     }
 
-    /// What rounding leaves open of its equilibrium at a signal, as a share of the state: how far the drift can be led by no more
+    /// The uncertainty by rounding of its equilibrium at a signal, as a share of the state: how far the drift can be led by no more
     /// than the last digits.
     pub(crate) fn open(&mut self, signal: Signal) -> Result<f64, AnalysisError> {
         let (equilibrium, u) = (self.equilibrium(signal)?, self.inputs(signal));
@@ -396,7 +396,7 @@ impl Source {
         }
     }
 
-    /// Where the law settles at a constant signal, or that it asks for more than `most` [packets/s] a flow.
+    /// Where the law settles at a constant signal, or that its rate is more than `most` [packets/s] a flow.
     pub(crate) fn demand(&mut self, signal: Signal, most: f64) -> Result<Demand, AnalysisError> {
         let u = self.inputs(signal);
         let period = self.needs.tick_s.unwrap_or(self.base_rtt_s);

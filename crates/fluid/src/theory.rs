@@ -1,4 +1,4 @@
-//! Theorems of the papers as formulas: what the analysis of the laws themselves is checked against, and rules to tune by.
+//! Theorems of the papers as formulas: checks of the analysis of the laws themselves, and rules to tune by.
 
 pub mod marking;
 pub mod network;
@@ -74,7 +74,7 @@ impl TcpPlant {
     }
 }
 
-/// A PI controller `K (s/z + 1)/s` of a queue, and what it is as a difference equation.
+/// A PI controller `K (s/z + 1)/s` of a queue, and its difference equation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PiRule {
     /// Integral gain K [1/(packet s)].

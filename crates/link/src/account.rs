@@ -1,4 +1,4 @@
-//! What passed a queue: counts, the queue integrated over time, waiting times.
+//! Accounts of a queue: counts, the queue integrated over time, waiting times.
 //!
 //! The integral and the waits are measured separately, so that Little's law is a check and not a tautology.
 
@@ -6,7 +6,7 @@ use penstock_law::quantity::Time;
 
 use crate::histogram::Histogram;
 
-/// What passed a port from the start of the run to a moment. Differences of two are what passed between.
+/// Counters of a port from the start of the run to a moment. Differences of two are those of the time between.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counters {
     /// The moment.
@@ -40,7 +40,7 @@ pub struct Counters {
     pub price: f64,
 }
 
-/// What passed a queue from the start of the run to a moment, and what waits there.
+/// Counters of a queue from the start of the run to a moment, and its backlog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Glance {
     /// Packets that arrived.
@@ -49,7 +49,7 @@ pub struct Glance {
     pub drops: u64,
     /// Bytes that left the line's near end.
     pub departed_bytes: u64,
-    /// How long a packet that came now would wait, where that is known; otherwise how long the oldest has waited. None where it
+    /// Waiting time of a packet that came now, where that is known; otherwise the age of the oldest. None where it
     /// would wait for ever.
     pub delay: Option<Time>,
 }
@@ -62,12 +62,12 @@ pub(crate) struct Account {
     pub(crate) by_wait: Histogram,
     last_change: Time,
     most_waiting: u64,
-    /// When the law first said what is no number.
+    /// Time of the law's first output that is no number.
     unsound: Option<Time>,
 }
 
 impl Account {
-    /// The law said what is no number, at `now`.
+    /// The output of the law is no number, at `now`.
     #[cold]
     pub(crate) fn unsound(&mut self, now: Time) {
         self.unsound.get_or_insert(now);
@@ -109,7 +109,7 @@ impl Account {
         self.most_waiting = self.most_waiting.max(n);
     }
 
-    /// Most packets that waited since this was last asked, when `n` wait now.
+    /// Most packets that waited since the last call, when `n` wait now.
     pub(crate) fn most_waiting(&mut self, n: u64) -> u64 {
         std::mem::replace(&mut self.most_waiting, n)
     }

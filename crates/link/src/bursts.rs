@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// The share of losses and the mean length of a burst are those that were asked for, within four standard errors of a
+    /// The share of losses and the mean length of a burst are the configured ones, within four standard errors of a
     /// million packets: bursts are independent, and their length is geometric, of variance m (m - 1).
     #[test]
     fn share_and_mean_length_are_as_asked() {

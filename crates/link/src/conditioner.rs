@@ -1,4 +1,4 @@
-//! Where a customer's aggregate enters: the law that meters and colours it, and what passed.
+//! The ingress of a customer's aggregate: the law that meters and colours it, and its counters.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::CustomerSummary;
 use penstock_scenario::world::Kind;
 
-/// What passed a conditioner from the start of the run to a moment. Differences of two are what passed between.
+/// Counters of a conditioner from the start of the run to a moment. Differences of two are those of the time between.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Passed {
     /// The moment.
@@ -22,9 +22,9 @@ pub struct Passed {
     pub level: f64,
     /// Its square, integrated over time [B^2 s].
     pub level_squared: f64,
-    /// How long a packet more of tokens would not have fitted.
+    /// Time for which a packet more of tokens would not have fitted.
     pub full: Time,
-    /// How long there were no tokens for a packet.
+    /// Time without tokens for a packet.
     pub empty: Time,
 }
 
@@ -36,7 +36,7 @@ impl Passed {
         (all > 0).then(|| (self.bytes[0] - before.bytes[0]) as f64 / all as f64)
     }
 
-    /// A row of the series of customers, as [`CUSTOMER_COLUMNS`] names it: what passed since `before`, the level now [B], and
+    /// A row of the series of customers, as [`CUSTOMER_COLUMNS`] names it: packets since `before`, the level now [B], and
     /// how much of it arrived [bit/s].
     pub fn row(&self, before: &Self, level: f64, throughput_bit_per_s: f64) -> [f64; 4] {
         let mean = (self.level - before.level) / self.at.since(before.at).seconds();
@@ -44,7 +44,7 @@ impl Passed {
     }
 }
 
-/// What a row of the series of customers has, in this order: [`Passed::row`].
+/// Columns of the series of customers, in this order: [`Passed::row`].
 pub const CUSTOMER_COLUMNS: [(&str, Kind); 4] = [
     ("throughput_bit_per_s", Kind::Average),
     ("in_profile_fraction", Kind::Average),
@@ -56,12 +56,12 @@ pub const CUSTOMER_COLUMNS: [(&str, Kind); 4] = [
 pub struct Conditioner {
     law: Box<dyn Instances<f64, conditioner::Conditioner>>,
     contract: conditioner::Requirements,
-    /// A packet: what full and empty are measured by [B].
+    /// A packet: the unit by which full and empty are measured [B].
     packet: f64,
     passed: Passed,
     /// The level at [`Passed::at`] [B].
     level: f64,
-    /// When the law first said what is no number.
+    /// Time of the law's first output that is no number.
     unsound: Option<Time>,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Debug for Conditioner {
 }
 
 impl Conditioner {
-    /// That of each customer who has a contract, at time zero, with its place among the customers.
+    /// That of each customer who has a contract, at time zero, with its index among the customers.
     ///
     /// # Errors
     /// Why a law cannot be made.
@@ -105,7 +105,7 @@ impl Conditioner {
         }
     }
 
-    /// What the law is reported by.
+    /// The contract of the law.
     pub fn contract(&self) -> conditioner::Requirements {
         self.contract
     }
@@ -141,7 +141,7 @@ impl Conditioner {
         self.unsound.map(|at| (at, "a probability or a level of NaN"))
     }
 
-    /// What passed up to `now`.
+    /// Counters up to `now`.
     pub fn read(&mut self, now: Time) -> Passed {
         self.integrate(now);
         self.passed
@@ -159,7 +159,7 @@ impl Conditioner {
         self.law.names().iter().zip(values).map(|((name, unit), value)| (*name, *unit, value)).collect()
     }
 
-    /// What the customer had between two moments, with what of it arrived [bit/s].
+    /// Summary of the customer between two moments, with its arrivals [bit/s].
     pub fn summary(&self, before: &Passed, after: &Passed, throughput_bit_per_s: f64) -> CustomerSummary {
         let seconds = after.at.since(before.at).seconds();
         let mean = (after.level - before.level) / seconds;
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!((p.packets, p.bytes), ([4, 0, 0], [4000, 0, 0]));
     }
 
-    /// Reading between packets changes no colour: what is out of profile after ten packets at once is so however often
-    /// the level was asked for.
+    /// Reading between packets changes no colour: packets out of profile after ten at once are so however often
+    /// the level was read.
     #[test]
     fn looking_changes_nothing() {
         let pass = |looks: u64| {

@@ -10,7 +10,7 @@ pub struct Delays {
     first: Time,
     /// From each of these times on another delay.
     later: Vec<(Time, Time)>,
-    /// How many of these the last packet had come to.
+    /// Number of these that the last packet had come to.
     passed: usize,
     /// When the last packet comes out.
     last: Time,
@@ -48,7 +48,7 @@ impl Delays {
 mod tests {
     use super::*;
 
-    /// 10, 40 and 5 ms: a packet takes what holds when it leaves, and where the delay falls by 35 ms, those that leave within
+    /// 10, 40 and 5 ms: a packet takes the delay in effect when it leaves, and where that falls by 35 ms, those that leave within
     /// 35 ms after come out together with the last one before.
     #[test]
     fn a_packet_has_the_delay_in_force_and_overtakes_none() {

@@ -6,7 +6,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_scenario::model::{Access, AckJitter, Full};
 use penstock_scenario::seed::Stream;
 
-/// The way of a flow's data, or of its acknowledgements, to its first link. Who drives it holds the packets meanwhile.
+/// The way of a flow's data, or of its acknowledgements, to its first link. Its caller holds the packets meanwhile.
 #[derive(Debug)]
 pub struct Entry {
     interface: Option<Interface>,
@@ -63,7 +63,7 @@ impl Entry {
         self.interface.as_ref().filter(|interface| interface.holds_back)?.room(bytes).filter(|room| *room > now)
     }
 
-    /// When a packet of `bytes` offered at `now` comes out; none if the queue has no room for it.
+    /// When a packet of `bytes` offered at `now` comes out; none if the queue has no space for it.
     pub fn pass(&mut self, now: Time, bytes: u32) -> Option<Time> {
         let mut at = now;
         if let Some(interface) = &mut self.interface {
@@ -80,7 +80,7 @@ impl Entry {
 }
 
 impl Interface {
-    /// From when on there is room for `bytes`; none if there always was.
+    /// Time from which there is space for `bytes`; none if there always was.
     fn room(&self, bytes: u32) -> Option<Time> {
         let (mut packets, mut left) = (self.waiting.len() as u64, self.waiting_bytes);
         let mut since = None;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// The same with a queue that holds back: a third may wait when the first of two begins, 2 ms later than one on the
-    /// wire; in bytes the same, and a packet that no queue holds finds room when the line is free.
+    /// wire; in bytes the same, and a packet that no queue holds finds space when the line is free.
     #[test]
     fn a_full_queue_holds_its_sender_back_until_there_is_room() {
         for (queue, bytes, until) in [

@@ -9,19 +9,19 @@ const STEPS: u64 = 128;
 /// Weights by value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Empty where it is watched: then every value takes the way of those beyond the end, and others never ask.
+    /// Empty where it is watched: then every value takes the way of those beyond the end, without another test.
     buckets: Vec<u64>,
     watched: Option<Box<Watched>>,
 }
 
-/// The buckets of a histogram that is watched, and what was added since it was last asked.
+/// The buckets of a histogram that is watched, and the values added since the last call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Watched {
     buckets: Vec<u64>,
     extent: Extent,
 }
 
-/// What was added to a histogram in a while, to the last digit.
+/// Values added to a histogram in a while, to the last digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// The least value; the largest there is where nothing was added.
@@ -76,13 +76,13 @@ impl Histogram {
         buckets[at] += weight;
     }
 
-    /// From now on [`Histogram::extent`] tells what is added. It has nothing yet.
+    /// From now on [`Histogram::extent`] returns added values. It has nothing yet.
     pub(crate) fn watch(&mut self) {
         let buckets = std::mem::take(&mut self.buckets);
         self.watched.get_or_insert_with(|| Box::new(Watched { buckets, extent: Extent::default() }));
     }
 
-    /// What was added since this was last asked; nothing where it is not watched.
+    /// Values added since the last call; nothing where it is not watched.
     pub(crate) fn extent(&mut self) -> Extent {
         self.watched.as_mut().map(|watched| std::mem::take(&mut watched.extent)).unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl Histogram {
         self.watched.as_ref().map_or(&self.buckets, |watched| &watched.buckets)
     }
 
-    /// What was added since `earlier` was a copy of this.
+    /// Values added since `earlier` was a copy of this.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let before = |at: usize| earlier.buckets().get(at).copied().unwrap_or(0);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(Histogram::default().quantile(0.5), None);
     }
 
-    /// A histogram that is watched has the same weights, and says to the last digit what was added since.
+    /// A histogram that is watched has the same weights, and the added values to the last digit.
     #[test]
     fn watching_changes_no_weight() {
         let (mut plain, mut watched) = (Histogram::default(), Histogram::default());

@@ -2,8 +2,8 @@
 //!
 //! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
 //! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the
-//! packets and chooses one whenever the line is free. What the line can carry is a [`Service`]. A [`Station`]
-//! is one of the two, or the second behind a policer, as a scenario's link asks for it. The packets world and
+//! packets and chooses one whenever the line is free. The capacity of the line is a [`Service`]. A [`Station`]
+//! is one of the two, or the second behind a policer, as a scenario's link has it. The packets world and
 //! the emulated path of the Linux world drive the same ones, so that the simulated and the emulated queue are one
 //! implementation.
 

@@ -1,10 +1,10 @@
-//! A law for tests: it remembers what its host told it, and says what the test wants.
+//! A law for tests: it remembers the observations of its host, and its output is the test's.
 
 use penstock_law::aqm::{self, Aqm, Event};
 use penstock_law::law::{Dense, Instances, Law};
 use penstock_law::{Values, numbers};
 
-/// What the law says after an event.
+/// The law's output after an event.
 pub(crate) type Answer = fn(Event, &aqm::Observation<f64>) -> f64;
 
 #[derive(Debug)]
@@ -14,7 +14,7 @@ struct Listener {
 }
 
 numbers! {
-    /// What it heard last of each kind.
+    /// The last observation of each kind.
     struct Heard {
         queue: "packets",
         arrived: "packets",
@@ -31,7 +31,7 @@ numbers! {
     }
 }
 
-/// The law, with no instance added yet. Its price, after a tick, is what arrived before.
+/// The law, with no instance added yet. Its price, after a tick, is the number of arrivals before.
 pub(crate) fn listener(needs: aqm::Requirements, answer: Answer) -> Box<dyn Instances<f64, Aqm>> {
     Box::new(Dense::new(Listener { needs, answer }))
 }

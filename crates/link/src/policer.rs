@@ -10,7 +10,7 @@ use penstock_scenario::model;
 use crate::conditioner::Conditioner;
 use crate::served::Served;
 
-/// Queues behind a policer. It is a [`Served`] in all but what it lets in: see [`Policed::admits`].
+/// Queues behind a policer. It is a [`Served`] in all but its admission: see [`Policed::admits`].
 #[derive(Debug)]
 pub struct Policed<P> {
     served: Served<P>,
@@ -26,7 +26,7 @@ impl<P: Copy> Policed<P> {
     /// Queues behind a full bucket. `packet` is a data packet on the wire.
     ///
     /// # Errors
-    /// What the conditioner says against the policer.
+    /// The conditioner's reasons against the policer.
     pub(crate) fn new(served: Served<P>, policer: model::Policer, packet: Bytes) -> Result<Self, String> {
         let entry = law::find(CONDITIONERS, "token-bucket").ok_or("there is no conditioner `token-bucket`")?;
         let mut values = Values::defaults(entry.parameters);

@@ -1,7 +1,7 @@
 //! A queue in front of a line.
 //!
 //! The line serves first in, first out, so the moment a packet departs is known when it arrives: there is no event for
-//! a departure. What waits is a list of the moments at which transmissions start, emptied as time passes them. The
+//! a departure. The backlog is a list of the moments at which transmissions start, emptied as time passes them. The
 //! packet in transmission has left the queue, as in ns-2 and ns-3.
 
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ use crate::ring::Ring;
 use crate::service::{Curve, Service};
 use crate::verdict::{Verdict, judge, toss};
 
-/// What a port is made of.
+/// Configuration of a port.
 pub struct Config {
-    /// What the line carries.
+    /// Capacity of the line.
     pub service: Service,
     /// Packets that may wait.
     pub most_packets: u64,
@@ -30,11 +30,11 @@ pub struct Config {
     pub packet: Bytes,
     /// The law, with its one instance not yet added.
     pub law: Box<dyn Instances<f64, Aqm>>,
-    /// How long ago a departure may be when its mark is asked for: the longest line behind the port.
+    /// Longest time from a departure to the query of its mark: the longest line behind the port.
     pub memory: Time,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offer {
     /// It was refused.
@@ -61,8 +61,8 @@ pub enum Reason {
 struct Waiting {
     start: Time,
     bytes: u32,
-    /// From its arrival to its start. Single precision fills what would be padding, and is right within 1e-7 of it: of
-    /// what never starts, within two seconds.
+    /// From its arrival to its start. Single precision fills padding, and is right within 1e-7 of it: of
+    /// packets that never start, within two seconds.
     wait_ns: f32,
 }
 
@@ -82,9 +82,9 @@ pub struct Port {
     mean_service: Time,
     law: Box<dyn Instances<f64, Aqm>>,
     needs: aqm::Requirements,
-    /// Departures less than this before an arrival are told after it; zero where the law wants no arrivals first [ps].
+    /// Departures less than this before an arrival are reported after it; zero where the law wants no arrivals first [ps].
     same_moment: u64,
-    /// What the law observed last on an arrival; what it does not observe then stays zero.
+    /// The law's last observation on an arrival; fields that it does not observe then stay zero.
     seen: aqm::Observation<f64>,
     /// When the line has sent all that was accepted.
     free: Time,
@@ -97,7 +97,7 @@ pub struct Port {
     accepted_bytes: u64,
     account: Account,
     arrived_since_tick: u64,
-    /// Where the law decides at departure: what it said at each tick, newest last, and the number of the oldest kept.
+    /// Where the law decides at departure: its output at each tick, newest last, and the number of the oldest kept.
     said: VecDeque<aqm::Output<f64>>,
     first_tick: u64,
     period: Time,
@@ -157,12 +157,12 @@ impl Port {
         }
     }
 
-    /// What the law asks of its host. The host calls [`Port::tick`] at every multiple of the period from one period on.
+    /// The law's requirements on its host. The host calls [`Port::tick`] at every multiple of the period from one period on.
     pub fn requirements(&self) -> aqm::Requirements {
         self.needs
     }
 
-    /// A packet arrives. `markable` says whether it may be marked; `coin` draws uniformly from [0, 1).
+    /// A packet arrives. `markable` is whether it may be marked; `coin` draws uniformly from [0, 1).
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet, with arguments that are at hand")]
     #[inline(always)]
     pub fn offer(&mut self, now: Time, bytes: u32, markable: bool, coin: impl FnOnce() -> f64) -> Offer {
@@ -225,7 +225,7 @@ impl Port {
         Offer::Accepted { departure: self.free, marked }
     }
 
-    /// Where the law decides at departure: whether a packet that left at `departure` was marked then. To be asked once
+    /// Where the law decides at departure: whether a packet that left at `departure` was marked then. To be called once
     /// a packet, not later than the port's memory after the departure.
     #[inline]
     pub fn marks(&mut self, departure: Time, coin: impl FnOnce() -> f64) -> bool {
@@ -247,7 +247,7 @@ impl Port {
         self.curve.rate_at(time)
     }
 
-    /// What the line could have carried after `from` and up to `to` [bit].
+    /// Capacity of the line after `from` and up to `to` [bit].
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.curve.capacity_bits(from, to)
     }
@@ -297,7 +297,7 @@ impl Port {
         }
     }
 
-    /// What the law said last.
+    /// The law's last output.
     pub fn output(&self) -> aqm::Output<f64> {
         if self.needs.decides == Decides::OnDeparture {
             self.said[self.said.len() - 1]
@@ -306,7 +306,7 @@ impl Port {
         }
     }
 
-    /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
+    /// Time of the law's first probability or price that is no number, if there was one: such a run has no result.
     pub fn unsound(&self) -> Option<Time> {
         self.account.unsound_at()
     }
@@ -341,18 +341,18 @@ impl Port {
         c
     }
 
-    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
+    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last snapshot.
     pub fn histograms(&self) -> (&Histogram, &Histogram) {
         (&self.account.by_waiting, &self.account.by_wait)
     }
 
-    /// From now on [`Port::glance`] tells of waiting times.
+    /// From now on [`Port::glance`] returns waiting times.
     pub(crate) fn watch(&mut self) {
         self.account.by_wait.watch();
     }
 
-    /// What has passed up to `now`, and the waiting times since this was last asked. It lets go of nothing, so that what a law
-    /// observes is the same whether this is asked or not.
+    /// Counters up to `now`, and the waiting times since the last call. It lets go of nothing, so that the observation of a law
+    /// is the same with and without this call.
     pub(crate) fn glance(&mut self, now: Time) -> (Glance, Extent) {
         let started = self.waiting.iter().take_while(|waiting| waiting.start <= now);
         let (started_bytes, last) =
@@ -372,7 +372,7 @@ impl Port {
         self.account.counters.arrivals
     }
 
-    /// Most packets that waited since this was last asked.
+    /// Most packets that waited since the last call.
     pub fn most_waiting(&mut self) -> u64 {
         self.account.most_waiting(self.waiting.len() as u64)
     }
@@ -384,7 +384,7 @@ impl Port {
         c.arrivals as i64 - c.departures as i64 - c.drops as i64 - self.waiting.len() as i64 - in_service
     }
 
-    /// What waits, in packets, as the law counts.
+    /// The backlog, in packets, as the law counts.
     #[inline]
     fn queue(&self) -> f64 {
         if self.needs.bytes {
@@ -422,7 +422,7 @@ impl Port {
         fitted.saturating_add(u32::from(self.needs.idle_from_start && ended))
     }
 
-    /// Lets go of what started by `now`.
+    /// Lets go of packets that started by `now`.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     fn settle(&mut self, now: Time) {

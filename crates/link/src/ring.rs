@@ -1,10 +1,10 @@
-//! What enters first leaves first: a ring whose size is a power of two, so that a place in it is a mask and no division.
+//! A FIFO: a ring whose size is a power of two, so that an index in it is a mask and no division.
 //!
 //! Every packet enters and leaves two or three of these; the wrap of the standard library's deque, which may have any
-//! size, was seen in profiles.
+//! size, showed in profiles.
 //!
-//! Where there are many rings, each is gone through so slowly that its next place has left the processor's nearest
-//! caches: it is sent for while the place before it is at hand, which took a fifth of a run with 512 round trips.
+//! Where there are many rings, each is gone through so slowly that its next slot has left the processor's nearest
+//! caches: it is prefetched while the slot before it is at hand, which took a fifth of a run with 512 round trips.
 
 use prefetch_index::prefetch_index;
 
@@ -23,7 +23,7 @@ impl<T: Copy + Default> Ring<T> {
         Self { slots: Vec::new(), head: 0, len: 0 }
     }
 
-    /// How many there are.
+    /// Number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         self.len

@@ -2,9 +2,9 @@
 //!
 //! For laws that decide at the head of a queue, for schedulers, and for whatever else leaves it open at arrival when a
 //! packet will depart. The host offers arrivals, and calls [`Served::next`] whenever the line is free and something
-//! waits; [`Served::free_at`] says when that is. The packet in transmission has left the queue, as at a
+//! waits; [`Served::free_at`] gives that time. The packet in transmission has left the queue, as at a
 //! [`Port`](crate::Port), and one queue with drop-tail gives the same departures to the picosecond. Where an arrival
-//! and the end of a transmission coincide, the buffer is what the host's order of the two calls makes of it.
+//! and the end of a transmission coincide, the buffer depends on the host's order of the two calls.
 
 mod books;
 mod ear;
@@ -30,9 +30,9 @@ use store::{Held, Store};
 
 pub use books::{QueueBook, QueueBooks};
 
-/// What a [`Served`] is made of.
+/// Configuration of a [`Served`].
 pub struct ServedConfig {
-    /// What the line carries.
+    /// Capacity of the line.
     pub service: Service,
     /// Packets that may wait, in all queues together.
     pub most_packets: u64,
@@ -44,9 +44,9 @@ pub struct ServedConfig {
     pub law: Box<dyn Instances<f64, Aqm>>,
     /// Which queue goes next, where the law leaves it to a scheduler.
     pub scheduler: Scheduler,
-    /// How many classes there are, at least one, where the law has an instance for each.
+    /// Number of classes, at least one, where the law has an instance for each.
     pub classes: u32,
-    /// Decides which flows share a queue where the law asks for queues that flows are hashed to.
+    /// Decides which flows share a queue where the law requires queues that flows are hashed to.
     pub hash_seed: u64,
     /// Which queues have books of their own.
     pub books: QueueBooks,
@@ -60,7 +60,7 @@ pub enum Scheduler {
     /// Deficit round robin (Shreedhar and Varghese, 1995) over queues that [`Arrival::queue_key`] numbers, each with an
     /// instance of the law. A full buffer drops the head of the longest queue.
     Drr {
-        /// What a queue may send a turn, above zero. The work a packet is constant where no packet is larger.
+        /// Bytes that a queue may send a turn, above zero. The work a packet is constant where no packet is larger.
         quantum: Bytes,
     },
 }
@@ -74,18 +74,18 @@ pub struct Arrival<P> {
     pub bytes: u32,
     /// Whether it may be marked.
     pub markable: bool,
-    /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
+    /// Whether it requests low latency: ECT(1) or CE (RFC 9331).
     pub low_latency: bool,
     /// Its drop precedence (RFC 2597); green where no conditioner has coloured it.
     pub colour: Colour,
-    /// What is treated apart: the number of its flow or of its class. Numbers of queues are dense: each is a place in
+    /// Key of its queue: the number of its flow or of its class. Numbers of queues are dense: each is an index in
     /// memory.
     pub queue_key: u32,
-    /// What its queue's books go by, where they do not go by the number of the queue.
+    /// Key of its queue's books, where that is not the number of the queue.
     pub book_key: u32,
 }
 
-/// What became of a packet that arrived.
+/// The fate of a packet that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
     /// It was refused.
@@ -126,13 +126,13 @@ pub struct Served<P> {
     shared: bool,
     /// Whether there is one for each class, over one queue.
     by_class: bool,
-    /// How many queues flows are hashed to, and with what.
+    /// Number of queues that flows are hashed to, and the seed.
     hashed: Option<(u32, u64)>,
     waiting: u64,
     waiting_bytes: u64,
-    /// When the line has sent what it has begun.
+    /// Time at which the line is free.
     free: Time,
-    /// What waits found the line free.
+    /// Whether the backlog found the line free.
     fresh: bool,
     in_service: u32,
     started_bytes: u64,
@@ -202,13 +202,13 @@ impl<P: Copy> Served<P> {
         served
     }
 
-    /// What the law asks of its host. The host calls [`Served::tick`] at every multiple of the period from one period
+    /// The law's requirements on its host. The host calls [`Served::tick`] at every multiple of the period from one period
     /// on.
     pub fn requirements(&self) -> aqm::Requirements {
         self.needs
     }
 
-    /// A packet arrives. `coin` draws uniformly from [0, 1); `dropped` is given packets that make room for it.
+    /// A packet arrives. `coin` draws uniformly from [0, 1); `dropped` is given packets that make space for it.
     pub fn offer(
         &mut self,
         now: Time,
@@ -341,7 +341,7 @@ impl<P: Copy> Served<P> {
         self.curve.rate_at(time)
     }
 
-    /// What the line could have carried after `from` and up to `to` [bit].
+    /// Capacity of the line after `from` and up to `to` [bit].
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         self.curve.capacity_bits(from, to)
     }
@@ -398,7 +398,7 @@ impl<P: Copy> Served<P> {
         }
     }
 
-    /// What the law says now; where each queue has an instance, the first one's.
+    /// The law's output now; where each queue has an instance, the first one's.
     pub fn output(&self) -> aqm::Output<f64> {
         self.law.output(0, &aqm::Observation::zero())
     }
@@ -453,7 +453,7 @@ impl<P: Copy> Served<P> {
         }
     }
 
-    /// The queue whose head makes room for a packet of `bytes` in queue `at`; none where the packet itself pays. It
+    /// The queue whose head makes space for a packet of `bytes` in queue `at`; none where the packet itself pays. It
     /// counts as part of its queue, since RFC 8290, section 4.1, adds it first and then drops.
     fn longest(&self, at: u32, bytes: u32) -> Option<u32> {
         let longest = self.order.longest(&self.queues)?;
@@ -497,7 +497,7 @@ impl<P: Copy> Served<P> {
         c.waits_in_vain += u128::from((now - held.arrival).0);
     }
 
-    /// What the law says of a packet that has left its queue for the line.
+    /// The law's output for a packet that has left its queue for the line.
     fn at_head(&mut self, now: Time, at: u32, held: &Held<P>, coin: &mut impl FnMut(&P) -> f64) -> Verdict {
         let instance = self.instance(at, held.key);
         match self.needs.decides {
@@ -515,7 +515,7 @@ impl<P: Copy> Served<P> {
         }
     }
 
-    /// What a law observes of one queue.
+    /// A law's observation of one queue.
     fn seen(&self, now: Time, at: u32) -> aqm::Observation<f64> {
         let list = &self.queues[at as usize].list;
         let seen = self.seen_with(now, u64::from(list.packets), list.bytes);

@@ -1,13 +1,13 @@
-//! What a line can carry: a constant rate, a schedule of rates, or a trace of opportunities.
+//! Capacity of a line: a constant rate, a schedule of rates, or a trace of opportunities.
 //!
 //! When a packet's last bit leaves follows from the cumulative curve, so a change of rate in the middle of a packet, or
-//! an outage, counts from the picosecond at which it happens.
+//! an outage, counts from its picosecond on.
 
 use std::sync::Arc;
 
 use penstock_law::quantity::{Bytes, Rate, Time};
 
-/// What a line can carry as time goes by.
+/// Capacity of a line over time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Service {
     /// Always this rate, above zero.
@@ -16,14 +16,14 @@ pub enum Service {
     Schedule(Vec<(Time, Rate)>),
     /// Opportunities to send, as mahimahi's `mm-link` records and serves them.
     ///
-    /// Each carries up to 1500 bytes at one instant: the rest of a packet begun at an earlier one, then packets that
-    /// wait, several if they are small. The last of them may be carried in part; its rest goes with the next
-    /// opportunity. What no waiting byte uses is lost, and so is all of it to a packet that arrives at that instant or
+    /// Each carries up to 1500 bytes at one instant: the remainder of a packet begun at an earlier one, then packets that
+    /// wait, several if they are small. The last of them may be carried in part; its remainder goes with the next
+    /// opportunity. Bytes that no packet uses are lost, and so are all of them to a packet that arrives at that instant or
     /// later.
     Trace {
         /// When each comes, from the start of a period; they do not decrease, and none is beyond the period's end.
         opportunities: Arc<[Time]>,
-        /// How long until it begins again, above zero.
+        /// Time until it begins again, above zero.
         period: Time,
     },
 }
@@ -34,17 +34,17 @@ impl From<Rate> for Service {
     }
 }
 
-/// What an opportunity of a trace carries.
+/// Bytes of an opportunity of a trace.
 const OPPORTUNITY: Bytes = Bytes(1500);
 /// Over how long before a moment a trace's rate at the moment is taken.
 const TRACE_WINDOW: Time = Time(Time::PER_SECOND / 10);
 
-/// A service with a place on it: where the last transmission ended.
+/// A service with a position on it: where the last transmission ended.
 #[derive(Debug)]
 pub(crate) struct Curve {
     // Rate as picoseconds a byte with 20 binary digits, so that no drift builds up over 10^9 packets.
     ps_per_byte_q20: u64,
-    /// What the rounding of the last end left over. Constant: [ps / 2^20]; schedule: [1e-12 bit] still to send at the
+    /// Remainder of the rounding of the last end. Constant: [ps / 2^20]; schedule: [1e-12 bit] still to send at the
     /// end as it was rounded; trace: [B] that the opportunity in use has left.
     remainder: u64,
     /// At the start; the mean of a trace.
@@ -155,7 +155,7 @@ impl Curve {
         }
     }
 
-    /// What could have been carried after `from` and up to `to` [bit].
+    /// Capacity after `from` and up to `to` [bit].
     pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         match self.varying.as_deref() {
             None => self.rate.bit_per_s() * to.since(from).seconds(),
@@ -179,7 +179,7 @@ fn bits_over(opportunities: u64, span: Time) -> Rate {
 struct Change {
     at: Time,
     rate: Rate,
-    /// What could have been carried before [1e-12 bit].
+    /// Capacity before [1e-12 bit].
     carried: u128,
 }
 
@@ -214,7 +214,7 @@ impl Schedule {
         nearest.find(|rate| rate.0 > 0).expect("some rate is above zero")
     }
 
-    /// What could have been carried before `time` [1e-12 bit].
+    /// Capacity before `time` [1e-12 bit].
     fn carried(&self, time: Time) -> u128 {
         let change = self.changes[self.at(time)];
         change.carried + work(change.rate, time - change.at)
@@ -248,7 +248,7 @@ impl Schedule {
     }
 }
 
-/// What a rate carries in a span [1e-12 bit].
+/// Capacity of a rate in a span [1e-12 bit].
 fn work(rate: Rate, span: Time) -> u128 {
     u128::from(rate.0) * u128::from(span.0)
 }
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// What a schedule carries up to `time`, step by step [1e-12 bit].
+    /// Capacity of a schedule up to `time`, step by step [1e-12 bit].
     fn carried(rates: &[(Time, Rate)], time: u64) -> u128 {
         let ends = rates.iter().skip(1).map(|(at, _)| at.0).chain([u64::MAX]);
         rates
@@ -388,8 +388,8 @@ mod tests {
         Service::Trace { opportunities: times.iter().map(|t| Time(t * MS)).collect(), period: Time(period * MS) }
     }
 
-    /// What each opportunity carries, byte by byte as mahimahi does it: opportunities in the order of time, each taking
-    /// bytes from packets that had arrived before it, the rest of it lost where there are none.
+    /// Bytes of each opportunity, byte by byte as mahimahi does it: opportunities in the order of time, each taking
+    /// bytes from packets that had arrived before it, the others lost where there are none.
     fn by_bytes(moments: impl Iterator<Item = u64>, packets: &[(u64, u32)]) -> Vec<u64> {
         let mut departures = Vec::new();
         let mut sent = 0;
@@ -413,7 +413,7 @@ mod tests {
         unreachable!("a trace goes on for ever")
     }
 
-    /// Random packets over a random trace depart when a plain simulation of bytes and opportunities says.
+    /// Random packets over a random trace depart as in a plain simulation of bytes and opportunities.
     #[test]
     fn a_trace_carries_what_bytes_and_opportunities_say() {
         for seed in 0..50 {

@@ -1,4 +1,4 @@
-//! What holds a link's queue, made as a scenario's link asks for it, and what its books say of a span.
+//! The queue of a link, made as a scenario's link has it, and the summary of its books over a span.
 
 use indexmap::IndexMap;
 use penstock_law::aqm::{self, Aqm, Decides, InFixed, Serve};
@@ -16,7 +16,7 @@ use crate::served::order::QUEUES;
 use crate::served::{QueueBook, QueueBooks, Scheduler, Served, ServedConfig};
 use crate::service::Service;
 
-/// What holds a link's queue: where the moment a packet departs is known when it arrives, nothing has to happen then.
+/// The queue of a link: where the departure of a packet is known when it arrives, it takes no event.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one a link; the port is on the path of every packet")]
 pub enum Station<P> {
@@ -28,7 +28,7 @@ pub enum Station<P> {
     Policed(Box<Policed<P>>),
 }
 
-/// What has a queue of its own where there are several: what [`Arrival::queue_key`](crate::Arrival::queue_key) counts.
+/// Classification into queues, where there are several: the numbers of [`Arrival::queue_key`](crate::Arrival::queue_key).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Apart {
     /// Flows.
@@ -40,7 +40,7 @@ pub enum Apart {
 }
 
 impl Apart {
-    /// What a scenario's link, with a law of these needs, keeps apart.
+    /// The classification of a scenario's link, with a law of these requirements.
     fn of(link: &model::Link, needs: &aqm::Requirements) -> Self {
         match (needs.serve, link.scheduler) {
             (Serve::PerFlow { .. }, _) => Self::Hashes,
@@ -62,7 +62,7 @@ macro_rules! either {
 }
 
 impl<P: Copy> Station<P> {
-    /// The empty queue of the link of that name, at time zero, and what it keeps apart. `memory` is the longest line
+    /// The empty queue of the link of that name, at time zero, and its classification. `memory` is the longest line
     /// behind it ([`Config::memory`]).
     ///
     /// # Errors
@@ -109,12 +109,12 @@ impl<P: Copy> Station<P> {
         Ok((station, Apart::of(link, &needs)))
     }
 
-    /// Whether marks are drawn at the far end of the line, from what the law said when the packet left.
+    /// Whether marks are drawn at the far end of the line, from the law's output when the packet left.
     pub fn marks_at_departure(&self) -> bool {
         matches!(self, Self::Port(port) if port.requirements().decides == Decides::OnDeparture)
     }
 
-    /// What holds its packets, where it does.
+    /// The queues that hold its packets, where it does.
     #[inline]
     pub fn served(&mut self) -> Option<&mut Served<P>> {
         match self {
@@ -124,7 +124,7 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// How often [`Station::tick`] is due; never if zero.
+    /// Period of [`Station::tick`]; zero for never.
     pub fn period(&self) -> Time {
         either!(self, station => station.period())
     }
@@ -139,17 +139,17 @@ impl<P: Copy> Station<P> {
         either!(self, station => station.duplicate(packets));
     }
 
-    /// What has passed up to `now`.
+    /// Counters up to `now`.
     pub fn read(&mut self, now: Time) -> Counters {
         either!(self, station => station.read(now))
     }
 
-    /// From now on [`Station::glance`] tells of waiting times, which costs time.
+    /// From now on [`Station::glance`] returns waiting times, which costs time.
     pub fn watch(&mut self) {
         either!(self, station => station.watch());
     }
 
-    /// What has passed up to `now`, and the waiting times since this was last asked [ns]: those of packets that were accepted, or
+    /// Counters up to `now`, and the waiting times since the last call [ns]: those of packets that were accepted, or
     /// of those that started transmission, as in [`Counters::waits`].
     pub fn glance(&mut self, now: Time) -> (Glance, Extent) {
         either!(self, station => station.glance(now))
@@ -183,12 +183,12 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// Names, units and values of what the law shows.
+    /// Names, units and values of the law's observables.
     pub fn observables(&mut self) -> Vec<(&'static str, &'static str, f64)> {
         either!(self, station => station.observables())
     }
 
-    /// How many classes the law keeps apart; zero where it does not.
+    /// Number of classes that the law keeps apart; zero where it does not.
     pub fn classes(&self) -> u32 {
         match self {
             Self::Port(_) => 0,
@@ -197,7 +197,7 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// Names, units and values of what the law shows of a class.
+    /// Names, units and values of the law's observables of a class.
     pub fn class_observables(&mut self, class: u32) -> Vec<(&'static str, &'static str, f64)> {
         match self {
             Self::Port(_) => Vec::new(),
@@ -226,12 +226,12 @@ impl<P: Copy> Station<P> {
         either!(self, station => station.has_price())
     }
 
-    /// What the line could have carried after `from` and up to `to` [bit].
+    /// Capacity of the line after `from` and up to `to` [bit].
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         either!(self, station => station.capacity_bits(from, to))
     }
 
-    /// What the link did between two readings of it, but for `classes`. `most_waiting` is the most of the second and of all in between.
+    /// Summary of the link between two snapshots, but for `classes`. `most_waiting` is the most of the second and of all in between.
     pub fn summary(&self, before: &Counts, after: &Counts, most_waiting: u64) -> LinkSummary {
         let (a, b) = (&before.counters, &after.counters);
         let seconds = (b.at - a.at).seconds();
@@ -267,7 +267,7 @@ impl<P: Copy> Station<P> {
         }
     }
 
-    /// A row of the series of links, as [`LINK_COLUMNS`] names it: what passed between two counts, and what waits at the
+    /// A row of the series of links, as [`LINK_COLUMNS`] names it: packets between two counts, and the backlog at the
     /// later one.
     pub fn row(&self, before: &Counters, now: &Counters, waiting: u64) -> [f64; 6] {
         let seconds = (now.at - before.at).seconds();
@@ -318,7 +318,7 @@ fn books(scenario: &Scenario, name: &str, serve: Serve) -> QueueBooks {
     QueueBooks { names, of_key: Some(of_key) }
 }
 
-/// What a link's line carries.
+/// Capacity of a link's line.
 fn service(link: &model::Link) -> Service {
     match &link.service {
         model::Service::Constant => Service::Constant(link.rate),
@@ -335,19 +335,19 @@ fn service(link: &model::Link) -> Service {
 /// The books of a station at a moment.
 #[derive(Debug, Clone)]
 pub struct Counts {
-    /// What has passed.
+    /// Counters.
     pub counters: Counters,
-    /// How long so many packets waited.
+    /// Time with so many packets waiting.
     pub by_waiting: Histogram,
-    /// How many packets waited so long [ns].
+    /// Number of packets that waited so long [ns].
     pub by_wait: Histogram,
-    /// Most packets that waited since the reading before.
+    /// Most packets that waited since the snapshot before.
     pub most_waiting: u64,
-    /// What passed single queues, where they have books.
+    /// Counters of single queues, where they have books.
     pub queues: Vec<QueueBook>,
 }
 
-/// What a row of the series of links has, in this order: [`Station::row`].
+/// Columns of the series of links, in this order: [`Station::row`].
 pub const LINK_COLUMNS: [(&str, Kind); 6] = [
     ("utilization", Kind::Average),
     ("throughput_bit_per_s", Kind::Average),

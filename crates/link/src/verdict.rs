@@ -1,23 +1,23 @@
-//! What becomes of a packet on which a law has spoken. The coin is tossed here and nowhere else.
+//! The fate of a packet by a law's output. The coin is tossed here and nowhere else.
 
 use penstock_law::aqm::{self, Aqm, Event};
 use penstock_law::law::Instances;
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing happens to it.
+    /// It passes unchanged.
     Pass,
     /// It is marked.
     Mark,
     /// It is dropped.
     Drop,
-    /// What the law said is no number: nothing happens to it, and the run has no result.
+    /// The law's output is no number: the packet passes, and the run has no result.
     Unsound,
 }
 
-/// What a law makes of a packet that it has just been told of: the coin is tossed, a hit is told, and the law may overrule
-/// a mark ([`aqm::Requirements::overrules_marks`]). `markable` says whether this packet can be marked.
+/// The fate of a packet that was just reported to a law: the coin is tossed, a hit is reported, and the law may overrule
+/// a mark ([`aqm::Requirements::overrules_marks`]). `markable` is whether this packet can be marked.
 #[inline]
 pub(crate) fn judge(
     law: &mut dyn Instances<f64, Aqm>,
@@ -56,7 +56,7 @@ fn hit(
     if marks && markable && !overruled { Verdict::Mark } else { Verdict::Drop }
 }
 
-/// Tosses the coin, unless the law is certain that nothing happens. `marks` says that the law marks and that this
+/// Tosses the coin, unless the law is certain to pass it. `marks` means that the law marks and that this
 /// packet can be marked.
 #[inline]
 pub(crate) fn toss(chance: &aqm::Output<f64>, marks: bool, coin: impl FnOnce() -> f64) -> Verdict {

@@ -17,7 +17,7 @@ pub struct Account {
     rights: Rights,
 }
 
-/// What a program has of this process's rights.
+/// Rights of this process that a program has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rights {
     /// All of them.
@@ -40,19 +40,19 @@ pub enum NoAccount {
     /// Only root runs programs as another.
     #[error("only root runs a program as another account (`{0}`): leave out --user")]
     NotRoot(String),
-    /// The system does not tell.
+    /// An error of the system.
     #[error("cannot read the list of accounts: {0}")]
     System(#[from] io::Error),
 }
 
-/// Who has nothing on any system, where there is no account `nobody`.
+/// The account without rights on any system, where there is no account `nobody`.
 const NOBODY: u32 = 65_534;
 
 impl Account {
     /// The account of that name or number. Of root it has all rights.
     ///
     /// # Errors
-    /// Says why there is none, or why it cannot be taken.
+    /// Names the reason why there is none, or why it cannot be taken.
     pub fn named(name: &str) -> Result<Self, NoAccount> {
         let user = User::from_name(name).map_err(io::Error::from)?;
         let number = user.as_ref().map(|user| user.uid.as_raw()).or_else(|| name.parse().ok());
@@ -72,10 +72,10 @@ impl Account {
         Self::other(number, None)
     }
 
-    /// Whoever called: behind `sudo` the account that called that, otherwise this process's own; of root that of nobody.
+    /// The caller: behind `sudo` the account that called that, otherwise this process's own; of root that of nobody.
     ///
     /// # Errors
-    /// Where the system does not tell.
+    /// An error of the system.
     pub fn of_caller() -> Result<Self, NoAccount> {
         let number = |variable: &str| std::env::var(variable).ok().and_then(|text| text.parse::<u32>().ok());
         let caller = number("SUDO_UID").filter(|user| *user != 0 && is_mapped("uid", *user));
@@ -89,7 +89,7 @@ impl Account {
     /// The account without any rights. In a user namespace that has no other this process's own, which there is the caller's.
     ///
     /// # Errors
-    /// Where the system does not tell.
+    /// An error of the system.
     pub fn nobody() -> Result<Self, NoAccount> {
         let user = User::from_name("nobody").map_err(io::Error::from)?.map_or(NOBODY, |user| user.uid.as_raw());
         if !geteuid().is_root() || !is_mapped("uid", user) {
@@ -122,12 +122,12 @@ impl Account {
         Ok(Self { name, home, rights })
     }
 
-    /// What its programs have of this process's rights.
+    /// Rights of this process that its programs have.
     pub(crate) fn rights(&self) -> &Rights {
         &self.rights
     }
 
-    /// Says in a program's environment whose it is.
+    /// Puts the account into a program's environment.
     pub(crate) fn tell(&self, command: &mut Command) {
         command.env("HOME", &self.home).env("USER", &self.name).env("LOGNAME", &self.name);
     }

@@ -10,7 +10,7 @@ use penstock_quinn::LawConfig;
 use penstock_scenario::model::Chosen;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 
-/// What quinn takes.
+/// A factory of quinn's controllers.
 pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
 
 const PARAMETERS: &[Parameter] = &[Parameter::switch(
@@ -44,14 +44,14 @@ pub static CONTROLLERS: [Entry<Controller>; 3] = [
 ];
 
 numbers! {
-    /// What is known of it before it runs.
+    /// Known facts of it before it runs.
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
     }
 }
 
-/// A name for what only quinn has.
+/// A name for algorithms that only quinn has.
 #[derive(Debug)]
 struct OfQuinn {
     ecn: bool,
@@ -95,8 +95,8 @@ pub(crate) fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result
     built.map(drop).map_err(|e| (e.to_string(), "choose another law, or leave out --generator".to_owned()))
 }
 
-/// What makes the controllers of a flow whose datagrams have `mtu` bytes, with the window at the start [packets], and what it is
-/// called.
+/// The factory of controllers of a flow whose datagrams have `mtu` bytes, with the window at the start [packets], and their
+/// name.
 pub(crate) fn makes(chosen: &Chosen<Controller>, mtu: u16, initial_window: f64, seed: u64) -> (Makes, String) {
     let law = chosen.law;
     let window = (initial_window * f64::from(mtu)) as u64;

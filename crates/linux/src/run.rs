@@ -39,11 +39,11 @@ use sender::Sender;
 /// The Linux world.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Linux {
-    /// What sends the flows of TCP.
+    /// The sender of the flows of TCP.
     pub generator: Generator,
 }
 
-/// Laws of scenarios that this kernel has a controller for, and what it calls that.
+/// Laws of scenarios that this kernel has a controller for, and its name there.
 pub fn controllers() -> Vec<(&'static str, &'static str)> {
     let there = plan::controllers_of_kernel();
     plan::CONTROLLERS.iter().filter(|(_, kernels)| there.iter().any(|name| name == kernels)).copied().collect()
@@ -91,7 +91,7 @@ impl World for Linux {
 }
 
 impl Linux {
-    /// What a scenario asks of this kernel, or everything that it asks in vain.
+    /// The plan of a scenario for this kernel, or every feature that it lacks.
     fn plan(self, scenario: &Scenario) -> Result<Plan, RunError> {
         let plan = Plan::of(scenario, self.generator);
         let mut refusals = plan.as_ref().err().cloned().unwrap_or_default();
@@ -200,7 +200,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     Ok(Measured { plan, outcome, bound, sent, behind, costs: registered.costs() })
 }
 
-/// What a thread gave; its panic is ours.
+/// The result of a thread; its panic is ours.
 fn joined<T>(done: thread::Result<io::Result<T>>) -> io::Result<T> {
     done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

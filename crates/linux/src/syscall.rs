@@ -13,10 +13,10 @@ use penstock_machine::capability::{CAP_NET_ADMIN, keep_capabilities, keep_capabi
 
 use crate::account::Rights;
 
-/// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and what Linux 6.7 added.
+/// Bytes of `struct tcp_info` that are read: up to `tcpi_rehash` and the fields that Linux 6.7 added.
 const TCP_INFO_BYTES: usize = 248;
 
-/// `TCP_INFO` of a socket, as bytes; an older kernel gives fewer, and the rest is zero.
+/// `TCP_INFO` of a socket, as bytes; an older kernel gives fewer, and the others are zero.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<[u8; TCP_INFO_BYTES]> {
     let mut bytes = [0u8; TCP_INFO_BYTES];
     let mut size = TCP_INFO_BYTES as libc::socklen_t;
@@ -36,7 +36,7 @@ pub(crate) fn set_option(socket: BorrowedFd<'_>, level: i32, name: i32, value: i
     Ok(())
 }
 
-/// A program that ends, with all that it has started, when this value or this process does, however that happens.
+/// A program that ends, with all that it has started, when this value or this process does, in any way.
 ///
 /// It runs under the first process of a process namespace: when that is gone, the kernel kills all others in it.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Bounded {
         self.child.id()
     }
 
-    /// How the program ended, if it has; by a signal is 128 and its number, as a shell says it.
+    /// The exit status of the program, if it has ended; by a signal is 128 and its number, as in a shell.
     pub(crate) fn ended(&mut self) -> io::Result<Option<u8>> {
         let code = |status: ExitStatus| status.code().or_else(|| status.signal().map(|signal| 128 + signal));
         let number = |code: Option<i32>| code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX);
@@ -122,7 +122,7 @@ pub(crate) const MAY_WRITE: u64 = 1 << 1;
 pub(crate) const MAY_CHOOSE_CONTROLLERS: u64 = 1 << CAP_NET_ADMIN;
 
 /// Does something that looks into the processes of an account as that account: of a thread without the right to look into any
-/// process, the kernel asks for the same user and group. It keeps its other rights, and is itself again after that.
+/// process, the kernel requires the same user and group. It keeps its other rights, and is itself again after that.
 pub(crate) fn looking_as<T>(rights: &Rights, look: impl FnOnce() -> T) -> io::Result<T> {
     const SAME: u32 = u32::MAX;
     let Rights::Other { user, group, .. } = rights else { return Ok(look()) };

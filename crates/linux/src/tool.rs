@@ -35,7 +35,7 @@ pub struct Programs<'a> {
     pub account: &'a Account,
 }
 
-/// What else is asked of a path.
+/// Further options of a path.
 #[derive(Debug, Default)]
 pub struct Wishes {
     /// The headers of the packets of an end go there: of that where data leave, or of that which they reach.
@@ -44,20 +44,20 @@ pub struct Wishes {
     pub nat: bool,
 }
 
-/// How it ended.
+/// The end of a program.
 #[derive(Debug)]
 pub struct Ended {
     /// The command's exit status; 128 and the signal's number where a signal ended it.
     pub status: u8,
     /// The server's exit status, where it ended by itself before the command did: nobody listened any more.
     pub server: Option<u8>,
-    /// What the path measured, and by what it was off.
+    /// Measurements of the path, and its error.
     pub run: Run,
-    /// What the capture has.
+    /// Counts of the capture.
     pub captured: Option<Captured>,
 }
 
-/// Why nothing ran, or why there is nothing to say of it.
+/// The reason why nothing ran, or why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
     /// There is no such program, or it is not one.
@@ -65,7 +65,7 @@ pub enum NotRun {
     Program {
         /// As it was named.
         program: String,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// There is no path.
@@ -74,7 +74,7 @@ pub enum NotRun {
     /// The capture cannot be written.
     #[error("the capture cannot be written: {0}")]
     Capture(io::Error),
-    /// What was measured contradicts itself.
+    /// The measurements contradict themselves.
     #[error(transparent)]
     Report(#[from] RunError),
 }
@@ -89,7 +89,7 @@ const VARIABLES: [&str; 2] = ["PENSTOCK_SENDER", "PENSTOCK_RECEIVER"];
 /// its results there.
 ///
 /// # Errors
-/// A command that is none, what the machine lacks, what the path does not carry, and what the kernel says.
+/// An invalid command, a feature that the machine or the path lacks, or an error of the kernel.
 pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Result<Ended, NotRun> {
     let [named, arguments @ ..] = programs.command else {
         return Err(Error::from(Refused::new("no command", "name one after `--`")).into());
@@ -171,5 +171,5 @@ fn until(end: &End, mut command: Command, account: &Account, over: Option<&Atomi
     }
 }
 
-/// How often a program is asked whether it has ended.
+/// Interval of checking whether a program has ended.
 const WATCH: Duration = Duration::from_millis(10);

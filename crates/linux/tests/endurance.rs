@@ -18,7 +18,7 @@ use penstock_kernel::attach::{self, Place, controller};
 use penstock_path::ends::FlowHabits;
 
 const SECONDS: u64 = 30;
-/// What the path holds: 33 packets on the line (20 Mbit/s, 20 ms) and those that may wait.
+/// Packets that the path holds: 33 on the line (20 Mbit/s, 20 ms) and those that may wait.
 const HOLDS: f64 = 33.0 + 200.0;
 
 /// A law, what its queue is, and whether both ends have it.
@@ -29,7 +29,7 @@ struct Case {
     both_ends: bool,
     /// The law's smallest window [packets].
     least: f64,
-    /// What its windows cannot be above, by what it has seen [packets].
+    /// Upper bound of its windows, by its observations [packets].
     most: fn(&Windows) -> f64,
 }
 
@@ -62,14 +62,14 @@ const CASES: [Case; 3] = [
     },
 ];
 
-/// What the acknowledgements of a run told.
+/// Observations by the acknowledgements of a run.
 #[derive(Debug, Default)]
 struct Windows {
     records: u64,
     marked: u64,
     least: f64,
     most: f64,
-    /// The most of what it sees besides: a price [s], or a capacity [packets/s].
+    /// The largest of its other observations: a price [s], or a capacity [packets/s].
     seen: f64,
 }
 

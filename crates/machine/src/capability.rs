@@ -1,4 +1,4 @@
-//! What this process and its threads may do (capabilities(7)).
+//! Capabilities of this process and its threads (capabilities(7)).
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub const CAP_BPF: u32 = 39;
 pub struct Capabilities(u64);
 
 impl Capabilities {
-    /// Those of this process; none where the kernel does not tell.
+    /// Those of this process; none where the kernel has no list.
     pub fn of_this_process() -> Self {
         Self::of(&fs::read_to_string("/proc/self/status").unwrap_or_default())
     }
@@ -36,10 +36,10 @@ impl Capabilities {
     }
 }
 
-/// Gives up every capability of this thread, and of what it will start, but those in `kept`, for good.
+/// Gives up every capability of this thread, and of its children, but those in `kept`, for good.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn keep_capabilities(kept: u64) -> io::Result<()> {
     syscall::limit_capabilities(kept, 0)
 }
@@ -47,7 +47,7 @@ pub fn keep_capabilities(kept: u64) -> io::Result<()> {
 /// The same; programs that it executes may inherit those that it keeps.
 ///
 /// # Errors
-/// What the kernel says.
+/// An error of the kernel.
 pub fn keep_capabilities_to_inherit(kept: u64) -> io::Result<()> {
     syscall::limit_capabilities(kept, kept)
 }

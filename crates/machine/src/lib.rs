@@ -1,9 +1,9 @@
 //! A Linux machine as the emulated path, the laws in the kernel and runs of scenarios need it.
 //!
-//! The path and the laws in the kernel do not know each other. What both need stands here: the clock of a run ([`clock`]),
-//! what this process may do ([`capability`]), how its threads are scheduled ([`scheduling`]), programs of the system
-//! ([`program`]), network namespaces ([`namespace`]), [`Missing`], by which they say what a machine lacks, and [`Failed`],
-//! by which they say what the system did not do. System calls that only one crate makes are in that crate.
+//! The path and the laws in the kernel do not know each other. Their common parts stand here: the clock of a run ([`clock`]),
+//! capabilities of this process ([`capability`]), the scheduling of its threads ([`scheduling`]), programs of the system
+//! ([`program`]), network namespaces ([`namespace`]), [`Missing`], for features that a machine lacks, and [`Failed`],
+//! for failed system calls. System calls that only one crate makes are in that crate.
 
 pub mod capability;
 pub mod clock;
@@ -16,18 +16,18 @@ use std::io;
 
 pub use syscall::request_about_device;
 
-/// Something that is not there, and what to do about it.
+/// A missing feature, and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {remedy}")]
 pub struct Missing {
-    /// What is missing, in a sentence.
+    /// The missing feature, in a sentence.
     pub what: String,
-    /// How to get it.
+    /// The remedy: how to get it.
     pub remedy: String,
 }
 
 impl Missing {
-    /// Of what is missing, and how to get it.
+    /// Of a missing feature, and how to get it.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: remedy.into() }
     }
@@ -37,13 +37,13 @@ impl Missing {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what}: {source}")]
 pub struct Failed {
-    /// What.
+    /// The attempted work.
     pub what: String,
     /// Why.
     pub source: io::Error,
 }
 
-/// For `map_err`: says what was being done.
+/// For `map_err`: names the attempted work.
 pub fn while_trying(what: impl Into<String>) -> impl FnOnce(io::Error) -> Failed {
     let what = what.into();
     move |source| Failed { what, source }

@@ -20,7 +20,7 @@ impl Namespace {
     /// An empty one, with nothing in it but a loopback device that is down.
     ///
     /// # Errors
-    /// What the kernel says; it asks for `CAP_SYS_ADMIN`.
+    /// An error of the kernel; `CAP_SYS_ADMIN` is required.
     pub fn new() -> io::Result<Self> {
         // The thread that makes it is in it for good, so it is one that ends.
         let make = || {
@@ -33,7 +33,7 @@ impl Namespace {
     /// Puts the calling thread into it, for good.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn enter(&self) -> io::Result<()> {
         Ok(setns(&self.held, CloneFlags::CLONE_NEWNET)?)
     }

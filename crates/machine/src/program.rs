@@ -12,7 +12,7 @@ const FOLDERS: [&str; 7] =
 /// The path of a program of the system's.
 ///
 /// # Errors
-/// Says where it was looked for, if it is not there.
+/// Names the searched directories, if it is not there.
 pub fn of_system(name: &str) -> io::Result<PathBuf> {
     let found = FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| is_program(path));
     found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("not in {}", FOLDERS.join(", "))))
@@ -23,7 +23,7 @@ pub fn search_path() -> String {
     FOLDERS.join(":")
 }
 
-/// Whether there is a program there, whoever may execute it.
+/// Whether there is a program there, for any user.
 fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
@@ -31,7 +31,7 @@ fn is_program(path: &Path) -> bool {
 /// Whether `execvp` would find something to execute by that name.
 ///
 /// # Errors
-/// Says as it would why not.
+/// Names the reason that `execvp` would give.
 pub fn find(name: &Path) -> io::Result<PathBuf> {
     let none = |kind, what: &str| Err(io::Error::new(kind, what.to_owned()));
     if name.components().count() > 1 || name.is_absolute() || name.to_string_lossy().contains('/') {

@@ -1,15 +1,15 @@
-//! How threads get their processor, in front of others or after them.
+//! Scheduling of threads, in front of others or after them.
 
 use std::io;
 
 use crate::syscall;
 
-/// How a thread is scheduled.
+/// The scheduling of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduling {
     /// So much of each period, before everything else (`SCHED_DEADLINE`) [ns].
     Deadline {
-        /// What it gets of a period [ns].
+        /// Runtime in a period [ns].
         runtime: u64,
         /// The period [ns].
         period: u64,
@@ -22,12 +22,12 @@ pub enum Scheduling {
 }
 
 impl Scheduling {
-    /// Most of a processor: where there is but one, what sends and receives needs some of it too.
+    /// Most of a processor: where there is but one, sender and receiver need some of it too.
     pub const MOST: Self = Self::Deadline { runtime: 800_000, period: 1_000_000 };
     /// Before all without a deadline.
     pub const FIRST: Self = Self::Fifo { priority: 50 };
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Deadline { .. } => "deadline",
@@ -38,7 +38,7 @@ impl Scheduling {
     /// Has the calling thread scheduled so.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn take(self) -> io::Result<()> {
         match self {
             Self::Deadline { runtime, period } => syscall::schedule_by_deadline(runtime, period),
@@ -47,7 +47,7 @@ impl Scheduling {
     }
 }
 
-/// How a thread may be scheduled here: `fifo`, `deadline`. Without either, what it does at a given time is milliseconds late on
+/// The scheduling that a thread may have here: `fifo`, `deadline`. Without either, its work at a given time is milliseconds late on
 /// a machine that does anything else.
 pub fn allowed() -> Vec<&'static str> {
     // Each on a thread of its own, which has it for as long as it lives.

@@ -32,7 +32,7 @@ fn schedule(set: impl FnOnce(&mut libc::sched_attr)) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives up every capability of this thread, and of what it will start, but those in `kept`; programs that it executes may inherit
+/// Gives up every capability of this thread, and of its children, but those in `kept`; programs that it executes may inherit
 /// those in `inherited`.
 pub(crate) fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
     // `struct __user_cap_header_struct` of linux/capability.h, version 3, and two of `struct __user_cap_data_struct`: effective,
@@ -52,8 +52,8 @@ pub(crate) fn limit_capabilities(kept: u64, inherited: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// What ioctl(2) asks about the device of this name (netdevice(7)): all but the name is zero. A name is at most 15 bytes; of a
-/// longer one the rest is left out.
+/// The argument of ioctl(2) about the device of this name (netdevice(7)): all but the name is zero. A name is at most 15 bytes; a
+/// longer one is cut off.
 pub fn request_about_device(name: &str) -> libc::ifreq {
     // SAFETY: all zeroes is a valid `ifreq`, a structure of integers and unions of them.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! What a packet costs: runs a scenario file in this process and says how many packets that were, for a program that counts
+//! The cost of a packet: runs a scenario file in this process and prints how many packets that were, for a program that counts
 //! instructions beside it.
 //!
 //!     cargo build --release -p penstock-packets --example cost

@@ -1,4 +1,4 @@
-//! Accurate ECN feedback (RFC 9768): what a receiver counts, and how many marks its sender makes of that.
+//! Accurate ECN feedback (RFC 9768): the counters of a receiver, and the number of marks that its sender derives from them.
 
 use crate::options::Counters;
 use crate::packet::{CE, ECT, LOW, Packet};
@@ -8,7 +8,7 @@ const ACE: u64 = 8;
 /// Values of a counter of bytes.
 const BYTES: u32 = 1 << 24;
 
-/// What a receiver has counted of a connection (section 3.2).
+/// Counters of a receiver for a connection (section 3.2).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counted {
     /// Packets that arrived marked: r.cep, not yet modulo 8.
@@ -50,21 +50,21 @@ impl Counted {
     }
 }
 
-/// How many marked packets a sender knows of.
+/// Number of marked packets known to a sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks {
     /// s.cep.
     pub(crate) packets: u64,
-    /// s.ceb, and s.cep when that was heard.
+    /// s.ceb, and s.cep when that arrived.
     option: (u32, u64),
 }
 
 impl Marks {
-    /// What both ends begin with (section 3.2.1).
+    /// Initial values of both ends (section 3.2.1).
     pub(crate) const START: Self = Self { packets: 5, option: (0, 5) };
 
-    /// An acknowledgement arrived, with this ACE field and perhaps the counter of marked bytes; it tells of `newly` packets
-    /// that arrived. How many of all that arrived were marked and not known to be. `full` is the data of a full packet [B].
+    /// An acknowledgement arrived, with this ACE field and perhaps the counter of marked bytes; it reports `newly` packets
+    /// that arrived. Returns how many arrived marked and were not known to be. `full` is the data of a full packet [B].
     pub(crate) fn hear(&mut self, ace: u8, ceb: Option<u32>, newly: u64, full: u32) -> u64 {
         // Appendix A.1.
         let least = (u64::from(ace) + ACE - self.packets % ACE) % ACE;
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(at_once, [false, true, false, false, false, true]);
     }
 
-    /// Each acknowledgement tells of few packets: the field of three bits is enough, over many wraps.
+    /// Each acknowledgement covers few packets: the field of three bits is enough, over many wraps.
     #[test]
     fn the_field_wraps_and_nothing_is_lost() {
         for option in [false, true] {
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// An acknowledgement without a place for the option between two that have it: what it told of is not counted twice.
+    /// An acknowledgement without space for the option between two that have it: its marks are not counted twice.
     #[test]
     fn the_option_may_come_and_go() {
         let mut ends = Ends::new();

@@ -1,10 +1,10 @@
-//! What happens next: a wheel of buckets over intrusive entries, and a heap for what is far off.
+//! The events to come: a wheel of buckets over intrusive entries, and a heap for those far off.
 //!
 //! Every entity (a line's head, a timer) is scheduled at most once, so an entry is three array slots and nothing is
 //! allocated. A bucket's list is unsorted: its width is chosen so that it rarely holds more than one entry. Where it holds
 //! many, as when many flows start at one moment, all but the first few of them wait in a heap of their own, the crowd.
 //!
-//! Where only a few entities are busy, one event, the earliest of those scheduled since its place fell free, stays aside
+//! Where only a few entities are busy, one event, the earliest of those scheduled since its slot fell free, stays aside
 //! and enters the wheel only where others come before it or in its bucket. The head of a line that all packets are on
 //! never does.
 
@@ -133,7 +133,7 @@ impl Agenda {
         self.put(entity, time, stamp);
     }
 
-    /// The same, for the one place that every packet passes.
+    /// The same, for the one caller that every packet passes.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn put(&mut self, entity: u32, time: u64, stamp: u32) {
@@ -225,7 +225,7 @@ impl Agenda {
         Some((best_entry.time, best))
     }
 
-    /// The first of the crowd takes the place of the event that has just left the list of the cursor's bucket; where that
+    /// The first of the crowd replaces the event that has just left the list of the cursor's bucket; where that
     /// is `long`, all of it joins the crowd, and the first two come back.
     #[cold]
     #[inline(never)]
@@ -247,8 +247,8 @@ impl Agenda {
         }
     }
 
-    /// What will probably be the next two events of the wheel, as things stand, for whoever wants to have their data at
-    /// hand; `u32::MAX` where there is none within the next buckets.
+    /// The probable next two events of the wheel, for a caller that prefetches their data;
+    /// `u32::MAX` where there is none within the next buckets.
     #[inline]
     pub(crate) fn ahead(&self) -> [u32; 2] {
         if self.first == u64::MAX {
@@ -302,7 +302,7 @@ impl Agenda {
         bucket + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
     }
 
-    /// Moves what is far off but not later than the wheel's first entry into the wheel.
+    /// Moves entries that are far off but not later than the wheel's first entry into the wheel.
     #[cold]
     fn bring_near(&mut self) -> Option<()> {
         if self.first == u64::MAX {
@@ -410,7 +410,7 @@ mod tests {
         }
     }
 
-    /// Work, not time: what is looked at is proportional to the events, however many of them share a moment.
+    /// Work, not time: the entries examined are proportional to the events, however many of them share a moment.
     #[test]
     fn many_events_of_one_moment_cost_what_few_do() {
         let looks = |events: u32| {

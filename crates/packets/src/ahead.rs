@@ -1,8 +1,8 @@
-//! Looking ahead: with many flows, what a packet needs is seldom in the processor's nearest caches, and lies at eight or
-//! more places of each flow. It is sent for while the events before are dealt with.
+//! Prefetching: with many flows, the data of a packet are seldom in the processor's nearest caches, and lie at eight or
+//! more addresses of each flow. They are prefetched while the events before are processed.
 //!
-//! Each step sends for what only the step before has made known: first the line, then the place of its head and the flow,
-//! then what the flow points at. Nothing here changes a result.
+//! Each step prefetches data whose address only the step before has read: first the line, then its head and the flow,
+//! then the data behind the flow's pointers. Nothing here changes a result.
 
 use prefetch_index::prefetch_index;
 
@@ -18,7 +18,7 @@ pub(crate) fn fetch<T>(value: &T) {
 }
 
 impl Engine {
-    /// The event of `entity` is about to happen.
+    /// The event of `entity` is next.
     #[inline]
     pub(crate) fn look_ahead(&self, entity: u32) {
         let [next, after] = self.agenda.ahead();
@@ -62,7 +62,7 @@ impl Line {
 }
 
 impl Flow {
-    /// Sends for what every packet needs.
+    /// Prefetches the data of every packet.
     #[inline]
     fn fetch(&self) {
         fetch(self);
@@ -76,7 +76,7 @@ impl Flow {
 }
 
 impl Receiver {
-    /// Sends for what every packet needs.
+    /// Prefetches the data of every packet.
     #[inline]
     fn fetch(&self) {
         fetch(self);

@@ -1,6 +1,6 @@
-//! Clients that ask for transfers by what has come: browsers that load pages, and players of video.
+//! Clients that request transfers by earlier ones: browsers that load pages, and players of video.
 //!
-//! A request takes no bytes. The client sends it as soon as it has the last byte of what came before, so it reaches the
+//! A request takes no bytes. The client sends it as soon as it has the last byte of the transfer before, so it reaches the
 //! server with the last acknowledgement: a transfer begins there at that moment, and all times are the server's.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::engine::Engine;
 /// A browser or a player.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Its place on the agenda.
+    /// Its index on the agenda.
     pub(crate) entity: u32,
     /// Its first flow.
     pub(crate) first: u32,
@@ -29,14 +29,14 @@ enum What {
     Player(Session),
 }
 
-/// What loads one page at a time.
+/// A browser, which loads one page at a time.
 #[derive(Debug)]
 struct Browser {
     rounds: Arc<[u32]>,
     multiplexed: bool,
     size: Size,
     sizes: Stream,
-    /// How long it rests after a page, where it loads another.
+    /// Pause after a page, where it loads another.
     idle: Option<Span>,
     idles: Stream,
     /// Whether each of its flows has carried something of this page.
@@ -49,11 +49,11 @@ struct Browser {
     round: usize,
     left: u32,
     under_way: u32,
-    /// What has come of it [B].
+    /// Bytes of it that have come [B].
     bytes: u64,
 }
 
-/// What streams one video.
+/// A player of one video.
 #[derive(Debug)]
 struct Session {
     video: Arc<Video>,
@@ -147,7 +147,7 @@ impl Engine {
         }
     }
 
-    /// A free flow takes up what is next of a round, if there is something.
+    /// A free flow takes up the next object of a round, if there is one.
     fn next_object(&mut self, at: usize, flow: u32) {
         let client = &mut self.clients[at];
         let What::Browser(browser) = &mut client.what else { return };

@@ -15,13 +15,13 @@ pub(crate) struct CustomerConditioner {
     name: String,
     law: &'static str,
     pub(crate) conditioner: Conditioner,
-    /// Its place among the customers.
+    /// Its index among the customers.
     pub(crate) customer: usize,
     coins: Coins,
 }
 
 impl CustomerConditioner {
-    /// What its law said that nobody can act on, if it did.
+    /// The output of its law that is no valid number, if there was one.
     pub(crate) fn fault(&self) -> Option<RunError> {
         let whose = format!("customers.{}.conditioner", self.name);
         self.conditioner.unsound().map(|(at, output)| RunError::Law {

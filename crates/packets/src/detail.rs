@@ -1,5 +1,5 @@
-//! The sending end of a flow whose law asks for deliveries: it hears of each packet and of recoveries, and its window holds
-//! in them too. What every other flow does is in `ends`.
+//! The sending end of a flow whose law requires deliveries: it processes each packet and recoveries, and its window holds
+//! in them too. Every other flow is in `ends`.
 
 use penstock_law::cc::{Delivery, DeliveryEvent, Event};
 use penstock_law::quantity::Time;
@@ -12,14 +12,14 @@ use crate::sender::sampler::Sampler;
 use crate::sender::window::{Ack, Allowed};
 use crate::traffic::Now;
 
-/// One flow, while its law is told something.
+/// One flow, while its law is called.
 struct Teller<'a> {
     group: &'a mut Group,
     sampler: &'a mut Sampler,
     index: usize,
     now: Time,
     in_flight: u64,
-    /// What the law said last, if it was told anything.
+    /// The last output of the law, if it was called.
     said: Option<Allowed>,
 }
 
@@ -65,7 +65,7 @@ fn teller<'a>(flow: &Flow, group: &'a mut Group, sampler: &'a mut Sampler, now: 
 }
 
 impl Engine {
-    /// A sender hears an acknowledgement.
+    /// A sender processes an acknowledgement.
     #[inline(never)]
     pub(crate) fn hear_in_detail(&mut self, at: usize, mut reply: Reply) {
         if let Some(sampler) = &mut self.flows[at].sampler {
@@ -144,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// What a law said holds from now on; false where nobody can act on it, and the run is over.
+    /// The output of a law holds from now on; false where it is no valid number, and the run is over.
     fn obey(&mut self, at: usize, said: Option<Allowed>) -> bool {
         let Some(said) = said else { return true };
         let flow = &mut self.flows[at];
@@ -161,7 +161,7 @@ impl Engine {
         true
     }
 
-    /// What the law of a flow says of time as it begins.
+    /// The timing output of the law of a flow as it begins.
     pub(crate) fn first_timing(&mut self, at: usize) {
         let flow = &mut self.flows[at];
         let Some(sampler) = &mut flow.sampler else { return };

@@ -1,4 +1,4 @@
-//! Samples of each round, where a scenario asks for numbers of behaviour over time. Without them nothing here is called.
+//! Samples of each round, where a scenario requests numbers of behaviour over time. Without them nothing here is called.
 
 use penstock_law::quantity::Time;
 use penstock_link::{Extent, Glance, Histogram};
@@ -6,7 +6,7 @@ use penstock_scenario::dynamics::loss::{Drops, Gaps};
 use penstock_scenario::dynamics::{FlowRound, LinkRound, rounds_within};
 use penstock_scenario::model::Scenario;
 
-/// What a flow has done since the start of the run.
+/// Counters of a flow since the start of the run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Done {
     /// User data that has arrived, in order or not, each byte once [B].
@@ -30,7 +30,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Those of a scenario, if it asks for such.
+    /// Those of a scenario, if it requests such.
     pub(crate) fn of(scenario: &Scenario) -> Option<Self> {
         let round = scenario.dynamics?.round;
         let (links, flows) = (scenario.links.len(), flows(scenario));
@@ -58,7 +58,7 @@ impl Rounds {
         (&rows[range], offset)
     }
 
-    /// The round ends: each link's counts, waiting times and what it could have sent [bit], and each flow's counts.
+    /// The round ends: each link's counts, waiting times and capacity [bit], and each flow's counts.
     pub(crate) fn take(
         &mut self,
         links: impl Iterator<Item = (Glance, Extent, f64)>,
@@ -106,20 +106,20 @@ fn link_round(before: &Glance, now: &Glance, waits: &Extent, capacity_bits: f64)
     }
 }
 
-/// What is counted packet by packet besides, where a scenario asks for numbers of behaviour over time; empty otherwise.
+/// Additional counters per packet, where a scenario requests numbers of behaviour over time; empty otherwise.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     /// By link.
     pub(crate) drops: Vec<Drops>,
     /// One-way delays of data packets by group, in units of the clock.
     pub(crate) delays: Vec<Histogram>,
-    /// What stamps count in [ps].
+    /// Unit of the stamps [ps].
     unit: u64,
     /// The link at which something is happening, when, and how many packets have arrived there.
     here: (usize, Time, u64),
 }
 
-/// What they had come to at an edge of a span.
+/// Their totals at an end of a span.
 #[derive(Debug, Default)]
 pub(crate) struct Edge {
     /// By link.
@@ -130,10 +130,10 @@ pub(crate) struct Edge {
     pub(crate) delays: Vec<Histogram>,
 }
 
-/// Bits of a stamp: what a data packet has a place for.
+/// Bits of a stamp, as a data packet has them.
 const STAMP: u32 = 30;
 
-/// Stamps tell a round in so many parts, and repeat after 65536 rounds.
+/// Stamps divide a round into so many parts, and repeat after 65536 rounds.
 const PARTS: u64 = 1 << 14;
 
 impl Counted {
@@ -159,7 +159,7 @@ impl Counted {
         self.here = (link, now, arrivals);
     }
 
-    /// A packet of a flow is dropped there; `data` says that it is no acknowledgement.
+    /// A packet of a flow is dropped there; `data` is false for an acknowledgement.
     #[cold]
     pub(crate) fn dropped(&mut self, flow: u32, data: bool) {
         let (link, now, arrivals) = self.here;
@@ -168,12 +168,12 @@ impl Counted {
         }
     }
 
-    /// What a data packet that is sent at `now` says of it.
+    /// The stamp of a data packet that is sent at `now`.
     pub(crate) fn stamp(&self, now: u64) -> u32 {
         ((now / self.unit) & ((1 << STAMP) - 1)) as u32
     }
 
-    /// A data packet of a group that says so arrives at `now`.
+    /// A data packet of a group with stamps arrives at `now`.
     pub(crate) fn arrived(&mut self, group: usize, stamp: u32, now: u64) {
         let delay = self.stamp(now).wrapping_sub(stamp) & ((1 << STAMP) - 1);
         if let Some(delays) = self.delays.get_mut(group) {
@@ -181,7 +181,7 @@ impl Counted {
         }
     }
 
-    /// What all of it has come to.
+    /// The totals of all of it.
     pub(crate) fn edge(&self) -> Edge {
         Edge {
             gaps: self.drops.iter().map(Drops::gaps).collect(),

@@ -1,5 +1,5 @@
-//! What some lines do beside losing packets and letting some come late. Their packets take a way of their own onto the line,
-//! so that those of all other lines never ask.
+//! Elements of some lines beside loss and late packets. Their packets take a way of their own onto the line,
+//! so that those of all other lines need no test.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,17 +12,17 @@ use crate::agenda::Agenda;
 use crate::line::{APART, Line, push};
 use crate::packet::{ACK, COPY, Packet};
 
-/// What a line does.
+/// The elements of a line.
 #[derive(Debug, Clone)]
 pub(crate) struct Elements {
     gathers: Option<Gathers>,
     behind: Behind,
 }
 
-/// What the line does to a packet that leaves.
+/// The treatment of a packet that leaves, by the line.
 #[derive(Debug, Clone)]
 struct Behind {
-    /// The delay of the link at the start [ps]: lines have it, with what is private to flows.
+    /// The delay of the link at the start [ps]: lines have it, with the delay private to flows.
     delay: u64,
     delays: Option<Delays>,
     /// The share of packets that arrive twice, and their coins.
@@ -45,7 +45,7 @@ struct Gathers {
     due: u64,
     /// When those before have left.
     free: u64,
-    /// Its place on the agenda, and whether it is there.
+    /// Its index on the agenda, and whether it is there.
     entity: u32,
     scheduled: bool,
 }
@@ -81,7 +81,7 @@ impl Elements {
         any.then_some(Self { gathers, behind })
     }
 
-    /// Where packets that wait are looked after: the place on the agenda that `make` says, if there are such.
+    /// Gives waiting packets the agenda entry that `make` returns, if there are such.
     pub(crate) fn wakes(&mut self, make: impl FnOnce() -> u32) {
         if let Some(gathers) = &mut self.gathers {
             gathers.entity = make();
@@ -99,14 +99,14 @@ impl Elements {
         held.filter(|leaving| !leaving.packet.is(ACK)).count() as u64
     }
 
-    /// How much longer a packet may be under way than the line says.
+    /// The most time that a packet may be under way beyond the line's delay.
     pub(crate) fn longer(link: &Link) -> Time {
         // What goes at a rate goes in the time in which it was gathered, or nearly.
         let gathered = link.aggregation.map_or(Time::ZERO, |gathers| gathers.time + gathers.time);
         Delays::longer(link) + gathered
     }
 
-    /// A packet leaves the port. The answer is how many packets arrive twice, of those that go on now.
+    /// A packet leaves the port. Returns how many packets arrive twice, of those that go on now.
     #[cold]
     #[inline(never)]
     pub(crate) fn carry(&mut self, leaving: Leaving, onward: Onward<'_>) -> u64 {
@@ -132,7 +132,7 @@ impl Elements {
         copies
     }
 
-    /// Packets that wait may go, at their moment on the agenda. The answer is how many arrive twice.
+    /// Packets that wait may go, at their moment on the agenda. Returns how many arrive twice.
     pub(crate) fn wake(&mut self, now: u64, onward: Onward<'_>) -> u64 {
         self.gathers.as_mut().map_or(0, |gathers| gathers.wake(now, &mut self.behind, onward))
     }
@@ -145,7 +145,7 @@ impl Elements {
 }
 
 impl Gathers {
-    /// What waits goes, at `now` at the earliest.
+    /// Waiting packets go, at `now` at the earliest.
     fn release(&mut self, now: u64, behind: &mut Behind, (keys, lines, agenda): Onward<'_>) -> u64 {
         let mut copies = 0;
         for leaving in self.held.drain(..) {
@@ -168,7 +168,7 @@ impl Gathers {
 }
 
 impl Behind {
-    /// Puts a packet on its line at `out`. The answer is one where it arrives twice.
+    /// Puts a packet on its line at `out`. Returns one where it arrives twice.
     fn go(&mut self, leaving: &Leaving, out: u64, (keys, lines, agenda): Onward<'_>) -> u64 {
         let Leaving { mut packet, departure, line: number } = *leaving;
         let line = &mut lines[number as usize];

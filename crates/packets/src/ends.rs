@@ -1,4 +1,4 @@
-//! The ends of a flow: what a data packet makes its receiver do, and an acknowledgement its sender.
+//! The ends of a flow: the response of its receiver to a data packet, and of its sender to an acknowledgement.
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
@@ -53,7 +53,7 @@ impl Engine {
         }
     }
 
-    /// A data packet reaches a receiver that is counted, seen, or does not acknowledge each.
+    /// A data packet reaches a receiver that is counted, watched, or does not acknowledge each.
     fn delivered_to_others(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
         let group = &self.groups[self.flows[at].group as usize];
@@ -182,7 +182,7 @@ impl Engine {
         self.hear::<false>(at, reply);
     }
 
-    /// A sender hears an acknowledgement. `PLAIN` says that its group is.
+    /// A sender processes an acknowledgement. `PLAIN` means that its group is.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
     fn hear<const PLAIN: bool>(&mut self, at: usize, mut reply: Reply) {
@@ -302,7 +302,7 @@ impl Engine {
         }
     }
 
-    /// Sends what may be sent now.
+    /// Sends the packets allowed now.
     pub(crate) fn send(&mut self, at: usize) {
         if self.groups[self.flows[at].group as usize].plain {
             self.send_as::<true>(at);
@@ -461,7 +461,7 @@ impl Engine {
         }
     }
 
-    /// Hands what was sent to links that hold their packets.
+    /// Hands sent packets to links that hold their packets.
     #[cold]
     pub(crate) fn post(&mut self) {
         let mut outbox = std::mem::take(&mut self.outbox);

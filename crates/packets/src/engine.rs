@@ -41,7 +41,7 @@ pub(crate) struct Hop {
     pub(crate) line: u32,
 }
 
-/// What entity numbers on the agenda mean, in this order.
+/// The meaning of entity numbers on the agenda, in this order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbering {
     pub(crate) ports: u32,
@@ -52,11 +52,11 @@ pub(crate) struct Numbering {
     pub(crate) rare: u32,
 }
 
-/// The watcher is asked after so many events, which take a millisecond or two.
+/// The watcher is called after so many events, which take a millisecond or two.
 const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
-/// With so many flows and more, what a packet needs is seldom in the processor's nearest caches. A flow has a kibibyte of
-/// it, with the places in rings that come next: of 512 flows it stays in a megabyte, and looking ahead costs a twelfth.
+/// With so many flows and more, the data of a packet are seldom in the processor's nearest caches. A flow has a kibibyte of
+/// it, with the slots in rings that come next: of 512 flows it stays in a megabyte, and looking ahead costs a twelfth.
 const CROWD: usize = 1024;
 
 /// A run.
@@ -70,7 +70,7 @@ pub(crate) struct Engine {
     pub(crate) hops: Vec<Hop>,
     pub(crate) groups: Vec<Group>,
     pub(crate) flows: Vec<Flow>,
-    /// What coins know a flow by: its group's name and its place there, not its number, which depends on the groups
+    /// The keys of flows for coins: the group's name and the index there, not the flow's number, which depends on the groups
     /// before.
     pub(crate) keys: Vec<u64>,
     pub(crate) receivers: Vec<Receiver>,
@@ -98,15 +98,15 @@ pub(crate) struct Engine {
     pub(crate) ack_size: u16,
     /// Sent and not yet handed to the first link.
     pub(crate) outbox: Vec<Packet>,
-    /// A pause has come, which a run in steps has asked for.
+    /// A pause has come, which a run in steps has requested.
     pub(crate) paused: bool,
-    /// What a sender's law said that nobody can act on: the run ends there, and has no result.
+    /// The output of a sender's law that is no valid number: the run ends there, and has no result.
     pub(crate) fault: Option<RunError>,
-    /// What was seen at ends of flows since the watcher was last told.
+    /// Packets at ends of flows since the last call of the watcher.
     pub(crate) seen: Option<Vec<Sighting>>,
-    /// What is counted for numbers of behaviour over time, where the scenario asks for such.
+    /// Counters for numbers of behaviour over time, where the scenario requests such.
     pub(crate) counted: Counted,
-    /// Somebody asks for one of these.
+    /// One of these is requested.
     pub(crate) looks: bool,
     pub(crate) events: u64,
     /// Data packets that reached the far end of a line.
@@ -122,7 +122,7 @@ impl Engine {
         self.conclude(measure)
     }
 
-    /// Before the first event. `sees` says that somebody watches packets.
+    /// Before the first event. `sees` is true if packets are watched.
     pub(crate) fn start(&mut self, sees: bool) -> Box<Measure> {
         let mut measure = self.measure.take().expect("an engine runs once");
         if sees {
@@ -139,7 +139,7 @@ impl Engine {
         measure
     }
 
-    /// Goes on until `stop`, asked after each event, says so, or to the end; whether that was reached.
+    /// Goes on until `stop`, called after each event, returns true, or to the end; whether that was reached.
     pub(crate) fn advance(
         &mut self,
         measure: &mut Measure,
@@ -181,7 +181,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// After the last event: what was taken down.
+    /// After the last event: the data of the run.
     pub(crate) fn conclude(&mut self, mut measure: Box<Measure>) -> Result<Taken, RunError> {
         self.read_before(u64::MAX, &mut measure);
         measure.close(self);
@@ -193,8 +193,8 @@ impl Engine {
         Ok(measure.taken)
     }
 
-    /// The law of a flow said what nobody can act on. What else happens at this moment goes by what it said before, and
-    /// nothing happens after.
+    /// The output of a flow's law is no valid number. Other events at this moment use its output before, and
+    /// there are none after.
     #[cold]
     #[inline(never)]
     pub(crate) fn refuse(&mut self, at: usize, said: Allowed) {
@@ -206,7 +206,7 @@ impl Engine {
         self.end = self.now;
     }
 
-    /// What a law said that nobody can act on, if one did.
+    /// The output of a law that is no valid number, if there was one.
     #[cold]
     fn faults(&mut self) -> Result<(), RunError> {
         let links = self.links.iter().find_map(Link::fault);
@@ -215,7 +215,7 @@ impl Engine {
         fault.map_or(Ok(()), Err)
     }
 
-    /// Takes the readings that are due before `time`, and not after the end.
+    /// Takes the samples that are due before `time`, and not after the end.
     #[cold]
     fn read_before(&mut self, time: u64, measure: &mut Measure) {
         while measure.next() < time && measure.next() <= self.end {
@@ -376,7 +376,7 @@ impl Engine {
         self.schedule(entity, next);
     }
 
-    /// Conservation: what was sent was delivered, dropped, or is under way.
+    /// Conservation: every packet sent was delivered, dropped, or is under way.
     fn check(&mut self) -> Result<(), RunError> {
         for (at, link) in self.links.iter_mut().enumerate() {
             let off = link.station.unaccounted(Time(self.end));

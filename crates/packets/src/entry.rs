@@ -5,7 +5,7 @@ use penstock_law::quantity::Time;
 use crate::flow::NONE;
 use crate::line::Line;
 
-/// The way of a flow's data, or of its acknowledgements, to its first link; also the place where a conditioner stands.
+/// The way of a flow's data, or of its acknowledgements, to its first link; its conditioner stands here too.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Where packets are meanwhile.
@@ -23,7 +23,7 @@ impl Entry {
         self.way.held_until(Time(now), bytes).map(|time| time.0)
     }
 
-    /// When a packet of `bytes` offered at `now` comes out [ps]; none if there is no room for it.
+    /// When a packet of `bytes` offered at `now` comes out [ps]; none if there is no space for it.
     pub(crate) fn pass(&mut self, now: u64, bytes: u32) -> Option<u64> {
         self.way.pass(Time(now), bytes).map(|time| time.0)
     }

@@ -1,4 +1,4 @@
-//! What a sender remembers of acknowledgements that carry more than a packet has a place for, and what it learns from them.
+//! State of a sender for acknowledgements with options: their blocks and counters, and the marks that follow from them.
 
 use crate::accecn::Marks;
 use crate::engine::Engine;
@@ -14,13 +14,13 @@ pub(crate) struct Feedback {
     pub(crate) marks: Option<Marks>,
     /// Blocks of the last acknowledgement.
     known: [(u64, u64); BLOCKS],
-    /// Without blocks: packets that duplicate acknowledgements have told of.
+    /// Without blocks: packets reported by duplicate acknowledgements.
     duplicates: u64,
-    /// Marked packets that the law has not been told of, since what covers them has not come.
+    /// Marked packets not yet reported to the law, since no acknowledgement has covered them.
     carried: u32,
 }
 
-/// What an acknowledgement carries, and how many segments were outstanding before it came.
+/// The options of an acknowledgement, and how many segments were outstanding before it came.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Carried {
     /// The ACE field and the AccECN Option, of one that is newer than all before.
@@ -69,8 +69,8 @@ impl Feedback {
         (news, count)
     }
 
-    /// How many of the packets that an acknowledgement covers the law counts as marked, if it does; `more` were found to be.
-    /// Those of an acknowledgement that covers nothing, since something is out of order, are told of with what covers them.
+    /// Number of packets that the law counts as marked of those that an acknowledgement covers; `more` were found to be.
+    /// Those of an acknowledgement that covers nothing, since something is out of order, count with the next one that covers.
     pub(crate) fn count(&mut self, more: u32, packets: u32, covers: bool, settled: bool) -> u32 {
         let marked = self.carried.saturating_add(more);
         self.carried = if settled && !covers { marked } else { 0 };
@@ -116,7 +116,7 @@ impl Engine {
 }
 
 impl Flow {
-    /// How many more packets were marked, by an acknowledgement that covers `covered` segments (RFC 9768, section 3.2.2).
+    /// Number of further packets marked, by an acknowledgement that covers `covered` segments (RFC 9768, section 3.2.2).
     #[inline(never)]
     pub(crate) fn marks_heard(&mut self, carried: &Carried, covered: u32, selective: bool, full: u32) -> u32 {
         let Some(feedback) = self.feedback.as_mut().filter(|feedback| feedback.marks.is_some()) else { return 0 };

@@ -1,4 +1,4 @@
-//! A flow's sending end, and what the flows of a group share.
+//! A flow's sending end, and the common part of a group's flows.
 
 use penstock_law::cc::Marks;
 use penstock_law::quantity::{Time, is_amount};
@@ -18,7 +18,7 @@ use crate::sender::window::{Allowed, Windows};
 /// No such thing, among numbers of things.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How far a flow's connection is.
+/// Progress of the opening of a flow's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// It is open.
@@ -29,45 +29,45 @@ pub(crate) enum Opening {
     Waiting,
 }
 
-/// What the flows of a group share.
+/// The common part of the flows of a group.
 pub(crate) struct Group {
     /// Its name, and that of its law.
     pub(crate) name: String,
     pub(crate) law: &'static str,
     /// Its data packets leave one by one, straight into a queue that is a [`Port`](penstock_link::Port), are acknowledged
-    /// one by one and at once, and nobody else counts or sees them: asked once, not at every turn of their way.
+    /// one by one and at once, and are neither counted nor watched: computed once, not at every turn of their way.
     pub(crate) plain: bool,
     /// The group's first flow, and one past its last.
     pub(crate) flows: (u32, u32),
     pub(crate) windows: Windows,
     pub(crate) habits: Habits,
-    /// Its acknowledgements carry more than a packet has a place for.
+    /// Its acknowledgements carry options beyond a packet's own fields.
     pub(crate) options: bool,
     /// Its acknowledgements are selective.
     pub(crate) selective: bool,
-    /// A latched echo that was answered is no new one before the receiver has a new segment. The hosts of the papers, without
-    /// options, keep what is on record of them: they answer again.
+    /// A latched echo that had a response is no new one before the receiver has a new segment. The hosts of the papers, without
+    /// options, keep their recorded results: they respond again.
     pub(crate) latched: bool,
     pub(crate) marks: Marks,
     pub(crate) reliable: bool,
     pub(crate) paced: bool,
-    /// Its window does not limit what is in flight, once the law sets a gap.
+    /// Its window does not limit the packets in flight, once the law sets a gap.
     pub(crate) unlimited: bool,
     /// The share of its data packets that is lost behind their last link, and the coins; none where none is.
     pub(crate) loss: Option<(f64, Coins)>,
-    /// What is added to its round-trip samples; none where they are true.
+    /// The noise of its round-trip samples; none where they are true.
     pub(crate) noise: Option<Noise>,
     /// Its connections open with a handshake and are closed by the end of a transfer.
     pub(crate) handshake: bool,
     /// Its recovery is by time (RACK).
     pub(crate) by_time: bool,
-    /// Its law asks about the bottleneck.
+    /// Its law requires samples of the bottleneck.
     pub(crate) probes: bool,
-    /// Its law asks for deliveries.
+    /// Its law requires deliveries.
     pub(crate) delivery: bool,
     /// A window below two packets is a rate.
     pub(crate) fractions: bool,
-    /// It asks that duplicates mend.
+    /// It requires that duplicates mend.
     pub(crate) mends: bool,
     pub(crate) receive_window: f64,
     /// The same in whole segments.
@@ -80,11 +80,11 @@ pub(crate) struct Group {
     pub(crate) stop: u64,
     /// The law's period [ps]; zero without one.
     pub(crate) period: u64,
-    /// What a transfer after the first begins with.
+    /// Knowledge with which a transfer after the first begins.
     pub(crate) remember: Remember,
     /// Its class among all there are, the last one where it has none.
     pub(crate) class: u32,
-    /// What counts its bytes: its class and its customer, where it has one.
+    /// The accounts of its bytes: its class and its customer, where it has one.
     pub(crate) accounts: [u32; 2],
     /// The conditioner that its packets pass on their way to the first link, where there is one.
     pub(crate) conditioner: u32,
@@ -115,9 +115,9 @@ impl Noise {
     }
 }
 
-/// What a flow has counted since the start of the run.
+/// Counters of a flow since the start of the run.
 ///
-/// In the order of memory: what every packet needs comes first.
+/// In the order of memory: fields of every packet come first.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub(crate) struct Sent {
@@ -149,13 +149,13 @@ pub(crate) struct Sent {
 
 /// The sending end of a flow.
 ///
-/// In the order of memory: what every packet needs comes first.
+/// In the order of memory: fields of every packet come first.
 // As a line of the processor's cache is aligned, so that what is next to each other here comes together.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) group: u32,
-    /// Its place in the group.
+    /// Its index in the group.
     pub(crate) index: u32,
     /// Where its hops start in the list of hops, and how many there are; first data, then acknowledgements.
     pub(crate) route: [(u32, u8); 2],
@@ -173,7 +173,7 @@ pub(crate) struct Flow {
     pub(crate) entry: u32,
     /// Packets in flight at most.
     pub(crate) window: f64,
-    /// Since when the window is what it is [ps].
+    /// Time of the last change of the window [ps].
     pub(crate) window_since: u64,
     /// A round trip ends when a transmission from this one on is acknowledged.
     pub(crate) round: u64,
@@ -191,11 +191,11 @@ pub(crate) struct Flow {
     /// The way of its acknowledgements into the network, where that takes time; its transfers and pauses.
     pub(crate) ack_entry: u32,
     pub(crate) source: u32,
-    /// The place of its delayed acknowledgements on the agenda, where it has such.
+    /// The index of its delayed acknowledgements on the agenda, where it has such.
     pub(crate) ack: u32,
     /// When the one that is held back is due [ps].
     pub(crate) ack_due: u64,
-    /// The place of the deadlines of recovery by time on the agenda, where it has such.
+    /// The index of the deadlines of recovery by time on the agenda, where it has such.
     pub(crate) clock: u32,
     /// When the last SYN was sent [ps].
     pub(crate) syn_sent: u64,
@@ -203,14 +203,14 @@ pub(crate) struct Flow {
     pub(crate) syn: (u32, u32),
     pub(crate) opening_again: bool,
     pub(crate) opening: Opening,
-    /// Where its law asks for deliveries.
+    /// Where its law requires deliveries.
     pub(crate) sampler: Option<Box<Sampler>>,
-    /// What it remembers of acknowledgements with options, where those have such.
+    /// Its state for acknowledgements with options, where those have such.
     pub(crate) feedback: Option<Box<Feedback>>,
 }
 
 impl Flow {
-    /// The law has spoken; false where nobody can act on what it said.
+    /// A new output of the law; false where it is no valid number.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     #[must_use]
@@ -226,8 +226,8 @@ impl Flow {
         !paced || self.burst.space(allowed.gap_s)
     }
 
-    /// What the flow may do where recovery is by time: during a reduction what that comes to, whatever the law says, and
-    /// what the law said once it is over.
+    /// The limits of the flow where recovery is by time: during a reduction those of the reduction, whatever the law's output, and
+    /// the law's output once it is over.
     pub(crate) fn by_time(&mut self, allowed: Option<Allowed>) -> Option<Allowed> {
         let gap_s = allowed.map_or(self.burst.gap_s(), |allowed| allowed.gap_s);
         let Some(rack) = self.data.rack() else { return allowed };
@@ -237,7 +237,7 @@ impl Flow {
         }
     }
 
-    /// What an acknowledgement says, in numbers that do not wrap.
+    /// The fields of an acknowledgement, in numbers that do not wrap.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn heard(&self, reply: &Reply) -> Heard {
@@ -249,8 +249,8 @@ impl Flow {
         }
     }
 
-    /// The round trip that an acknowledgement of what was sent at `sent` measured: the true one is recorded; the timer and the law
-    /// have the sender's reading of it. `PLAIN` says that the group is.
+    /// The round trip that an acknowledgement of a packet sent at `sent` measured: the true one is recorded; the timer and the law
+    /// have the sender's estimate of it. `PLAIN` means that the group is.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn round_trip<const PLAIN: bool>(
@@ -271,7 +271,7 @@ impl Flow {
         Some(rtt)
     }
 
-    /// Packets that an acknowledgement says were marked: all that it tells of, or where it counts them so many.
+    /// Packets that an acknowledgement reports as marked: all that it covers, or where it counts them so many.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn marked(&mut self, group: &Group, flags: u8, carried: Option<&Carried>, covered: u32) -> u32 {
@@ -281,7 +281,7 @@ impl Flow {
         if group.habits.echo == EcnEcho::Accurate { more } else { all }
     }
 
-    /// Whether marks begin a congestion event: an echo of something sent after the last one does (RFC 3168: once a window).
+    /// Whether marks begin a congestion event: an echo of a packet sent after the last one does (RFC 3168: once a window).
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn cut_by<const PLAIN: bool>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
@@ -301,7 +301,7 @@ impl Flow {
         !again
     }
 
-    /// The window was reduced, for whatever reason: the next new segment tells the receiver (RFC 3168, section 6.1.2). With
+    /// The window was reduced, for any reason: the next new segment carries CWR (RFC 3168, section 6.1.2). With
     /// accurate ECN that flag is a part of a counter.
     pub(crate) fn reduced(&mut self) {
         let accurate = self.feedback.as_ref().is_some_and(|feedback| feedback.marks.is_some());
@@ -330,8 +330,8 @@ mod tests {
     use crate::receiver::Receiver;
     use crate::sender::estimation::Estimates;
 
-    /// What a flow takes besides its packets in flight, with a round trip, and so a line, of its own and a reading at
-    /// each edge of two spans: 2 KiB at the most. A law's state, the key of its coins and what allocators add are well
+    /// Memory of a flow besides its packets in flight, with a round trip, and so a line, of its own and a snapshot at
+    /// each end of two spans: 2 KiB at the most. A law's state, the key of its coins and the overhead of allocators are well
     /// below the 256 bytes that are left for them.
     #[test]
     fn a_flow_takes_two_kibibytes_at_the_most() {

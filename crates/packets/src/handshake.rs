@@ -1,6 +1,6 @@
-//! The handshake that opens a connection: a SYN and its answer, a round trip before the first data (RFC 9293, section 3.5).
+//! The handshake that opens a connection: SYN and SYN-ACK, a round trip before the first data (RFC 9293, section 3.5).
 //! It gives the sender its first sample of the round trip. The third packet carries nothing that a sender here waits for,
-//! so the first data take its place.
+//! so the first data replace it.
 
 use crate::engine::{Engine, cross, push};
 use crate::flow::{NONE, Opening};
@@ -8,7 +8,7 @@ use crate::packet::{Packet, SYN, SYN_ACK};
 use crate::receiver::Reply;
 use crate::station::{Link, Station};
 
-/// What sets the coins of a SYN apart from those of the first data.
+/// Separates the coins of a SYN from those of the first data.
 const APART: u32 = 1 << 31;
 
 impl Engine {
@@ -70,7 +70,7 @@ impl Engine {
         }
     }
 
-    /// A SYN reaches its receiver, which answers it.
+    /// A SYN reaches its receiver, which sends the SYN-ACK.
     #[cold]
     pub(crate) fn syn_arrived(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
@@ -83,8 +83,8 @@ impl Engine {
         }
     }
 
-    /// The answer to transmission `tx` reaches the sender: the connection is open. A round trip is measured if only the last
-    /// SYN can have been answered (Karn's algorithm, as in RFC 6298, section 3). It is that of a small packet, so the law does
+    /// The SYN-ACK for transmission `tx` reaches the sender: the connection is open. A round trip is measured if only the last
+    /// SYN can have caused it (Karn's algorithm, as in RFC 6298, section 3). It is that of a small packet, so the law does
     /// not have it.
     #[cold]
     pub(crate) fn opened(&mut self, at: usize, tx: u32) {

@@ -1,4 +1,4 @@
-//! Delay lines: what enters first leaves first, after a fixed delay. Only the head of a line is scheduled.
+//! Delay lines: first in, first out, after a fixed delay. Only the head of a line is scheduled.
 
 use penstock_link::Ring;
 
@@ -25,11 +25,11 @@ pub(crate) struct Line {
     pub(crate) port: u32,
     /// From the port's near end to here [ps].
     pub(crate) delay: u64,
-    /// What is decided here of packets that come out: [`MARKS`], [`ECN`], [`APART`].
+    /// Decisions made here about packets that come out: [`MARKS`], [`ECN`], [`APART`].
     pub(crate) decides: u8,
     /// Whose packet the head is, if there is one.
     pub(crate) flow: u32,
-    /// What is under way.
+    /// Packets under way.
     pub(crate) packets: Ring<Packet>,
 }
 

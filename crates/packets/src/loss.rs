@@ -1,4 +1,4 @@
-//! What is lost on a line, whatever its queue does, what comes late, and what else the line does.
+//! Losses on a line, whatever its queue does, late packets, and the other elements of the line.
 
 use penstock_link::Bursts;
 use penstock_scenario::model::{Link, LossSpacing};
@@ -7,7 +7,7 @@ use penstock_scenario::seed::{Coins, Stream};
 use crate::elements::Elements;
 use crate::packet::{ACK, Packet};
 
-/// What becomes of a packet on a line.
+/// The fate of a packet on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Lost,
@@ -35,7 +35,7 @@ pub(crate) struct Losses {
     in_bursts: Option<Box<InBursts>>,
     /// The share of packets that come late, and their coins.
     late: Option<(f64, Coins)>,
-    /// What else the line does.
+    /// Other elements of the line.
     pub(crate) elements: Option<Box<Elements>>,
     /// There is anything of this at all.
     any: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Those of `link`, whose coins are `loss`, `places`, `late` and `twice`; bursts take what they need from `draws`.
+    /// Those of `link`, whose coins are `loss`, `places`, `late` and `twice`; bursts draw from `draws`.
     pub(crate) fn of(link: &Link, [loss, places, late, twice]: [Coins; 4], draws: Stream) -> Self {
         let transmission = link.lose_transmission.map(|(least, most)| (least - 1, most - 1));
         let bursts = link.loss_burst.map(|mean| Bursts::new(link.loss, mean));
@@ -57,7 +57,7 @@ impl Losses {
         Self { share, spacing, transmission, in_bursts, late, elements, any, coins: loss, places }
     }
 
-    /// What becomes of a packet on the line.
+    /// The fate of a packet on the line.
     #[inline]
     pub(crate) fn take(&mut self, packet: &Packet, keys: &[u64]) -> Fate {
         if self.any { self.draw(packet, keys) } else { Fate::Comes }
@@ -151,7 +151,7 @@ mod tests {
         assert!(drawn.len() > 15 && drawn.iter().all(|tx| (149..=899).contains(tx)), "{drawn:?}");
     }
 
-    /// Of each flow, data and acknowledgements apart, one transmission in 1/p is lost: as many as p says, to one, and never
+    /// Of each flow, data and acknowledgements apart, one transmission in 1/p is lost: as many as p gives, to one, and never
     /// nearer or further apart than the two whole numbers around 1/p.
     #[test]
     fn even_losses_are_one_in_so_many() {

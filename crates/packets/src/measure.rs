@@ -1,4 +1,4 @@
-//! Measuring: counters are read at every edge of a span, series at every sample. [`crate::report`] makes a run of them.
+//! Measuring: counters are read at every end of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
 use penstock_link::{CUSTOMER_COLUMNS, Counters, Counts as Books, LINK_COLUMNS, Passed};
@@ -12,7 +12,7 @@ use crate::flow::Sent;
 use crate::receiver::Received;
 use crate::sender::bottleneck::Estimated;
 
-/// What was read at one edge of a span.
+/// Counters read at one end of a span.
 pub(crate) struct Reading {
     pub(crate) at: Time,
     pub(crate) ports: Vec<Books>,
@@ -20,26 +20,26 @@ pub(crate) struct Reading {
     pub(crate) accounts: Vec<Account>,
     /// Of each conditioner.
     pub(crate) passed: Vec<Passed>,
-    /// What the law of each port says of each class that it keeps apart.
+    /// Measurements of each class by the law of each port that keeps classes apart.
     pub(crate) port_classes: Vec<Vec<Vec<(String, f64)>>>,
-    /// Smallest round trip of each flow since the reading before [ps].
+    /// Smallest round trip of each flow since the snapshot before [ps].
     pub(crate) least_rtt: Vec<u64>,
-    /// Where the scenario asks for numbers of behaviour over time.
+    /// Where the scenario requests numbers of behaviour over time.
     pub(crate) edge: Edge,
 }
 
-/// What both ends of a flow have counted.
+/// Counters of both ends of a flow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Told {
     pub(crate) sent: Sent,
     pub(crate) got: Received,
     /// User data in order [B].
     pub(crate) delivered: u64,
-    /// What its law observes of the bottleneck, where it asks.
+    /// The law's observation of the bottleneck, where it requires one.
     pub(crate) estimated: Option<Estimated>,
 }
 
-/// What the rows of a sample ask of the sample before.
+/// Values of the sample before that the rows of a sample depend on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Before {
     delivered: u64,
@@ -49,7 +49,7 @@ struct Before {
     rtts: u64,
 }
 
-/// What a run has taken down.
+/// The data that a run has recorded.
 pub(crate) struct Taken {
     pub(crate) readings: Vec<Reading>,
     pub(crate) links: Rows,
@@ -58,11 +58,11 @@ pub(crate) struct Taken {
     pub(crate) customers: Rows,
     pub(crate) classes: Rows,
     pub(crate) link_classes: Rows,
-    /// Where the scenario asks for numbers of behaviour over time.
+    /// Where the scenario requests numbers of behaviour over time.
     pub(crate) rounds: Option<Rounds>,
 }
 
-/// What the engine measures with.
+/// State of the engine's measurements.
 pub(crate) struct Measure {
     /// Edges of spans, latest first.
     edges: Vec<u64>,
@@ -72,7 +72,7 @@ pub(crate) struct Measure {
     flows_before: Vec<Before>,
     /// Of customers with a conditioner.
     passed_before: Vec<(Account, Passed)>,
-    /// How many of the accounts are those of classes, and what was in them at the sample before.
+    /// Number of the accounts that are those of classes, and their content at the sample before.
     classes: usize,
     accounts_before: Vec<Account>,
     last_sample: u64,
@@ -182,7 +182,7 @@ impl Measure {
         }
     }
 
-    /// What classes sent and were served, and what laws that keep them apart say of them.
+    /// Sent and served traffic of classes, and the measurements of laws that keep them apart.
     fn sample_classes(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
         self.accounts_before.resize(engine.accounts.len(), Account::default());
         for (at, account) in engine.accounts[..self.classes].iter().enumerate() {
@@ -283,7 +283,7 @@ fn take_round(rounds: &mut Rounds, engine: &mut Engine, now: u64) {
     rounds.take(links.into_iter(), done);
 }
 
-/// What both ends of a flow have counted until now.
+/// Counters of both ends of a flow until now.
 pub(crate) fn told(engine: &Engine, at: usize) -> Told {
     let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
     let estimated = engine.groups[flow.group as usize].windows.estimated(flow.index as usize);

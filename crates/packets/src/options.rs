@@ -1,16 +1,16 @@
-//! What acknowledgements carry that a packet of 32 bytes has no place for: blocks of selective acknowledgements (RFC 2018)
-//! and accurate ECN (RFC 9768). An acknowledgement carries a number, and the rest waits here until it arrives.
+//! Options of acknowledgements beyond the 32 bytes of a packet: blocks of selective acknowledgements (RFC 2018)
+//! and accurate ECN (RFC 9768). An acknowledgement carries a number, and its options wait here until it arrives.
 //!
-//! A receiver keeps what is under way, and a little more, since acknowledgements may overtake one another. One that
-//! [`KEPT`] others have overtaken says no more than its cumulative number.
+//! A receiver keeps those under way, and a little more, since acknowledgements may overtake one another. One that
+//! [`KEPT`] others have overtaken has no more than its cumulative number.
 
 use crate::packet::expand;
 
 /// The most blocks (RFC 2018, section 3).
 pub(crate) const BLOCKS: usize = 4;
-/// Acknowledgements that may overtake another before what it carries is forgotten.
+/// Acknowledgements that may overtake another before its options are forgotten.
 const KEPT: u64 = 64;
-/// Options of a TCP header, and what timestamps take of them [B] (RFC 9293, section 3.1; RFC 7323, appendix A).
+/// Options of a TCP header, and the part that timestamps take of them [B] (RFC 9293, section 3.1; RFC 7323, appendix A).
 const OPTIONS: u32 = 40;
 const STAMPS: u32 = 12;
 
@@ -22,7 +22,7 @@ pub(crate) struct Counters {
     pub(crate) ect1: u32,
 }
 
-/// What an acknowledgement carries.
+/// The options of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Options {
     /// The low half of its number.
@@ -40,7 +40,7 @@ impl Options {
     /// None.
     pub(crate) const NONE: Self = Self { number: u32::MAX, blocks: [(0, 0); BLOCKS], count: 0, ace: 0, counters: None };
 
-    /// One more block, if it has a place.
+    /// One more block, if it fits.
     pub(crate) fn push(&mut self, (from, end): (u64, u64)) {
         if let Some(place) = self.blocks.get_mut(usize::from(self.count)) {
             *place = (from as u32, end as u32);
@@ -48,15 +48,15 @@ impl Options {
         }
     }
 
-    /// The blocks of an acknowledgement of what is below `next`.
+    /// The blocks of an acknowledgement below `next`.
     pub(crate) fn blocks(&self, next: u64) -> impl Iterator<Item = (u64, u64)> {
         let Self { blocks, count, .. } = *self;
         blocks.into_iter().take(usize::from(count)).map(move |(from, end)| (expand(next, from), expand(next, end)))
     }
 }
 
-/// Whether an AccECN Option that says how many bytes were marked has a place beside so many blocks. `most` is the most
-/// blocks that an acknowledgement may have: four have a place where there are no timestamps. The option takes eight bytes
+/// Whether an AccECN Option with the counter of marked bytes fits beside so many blocks. `most` is the most
+/// blocks that an acknowledgement may have: four fit where there are no timestamps. The option takes eight bytes
 /// with two of its counters, the second of which is that of marked bytes (RFC 9768, section 3.2.3).
 pub(crate) fn has_place(blocks: u32, most: u32) -> bool {
     let stamps = if most < BLOCKS as u32 { STAMPS } else { 0 };
@@ -64,20 +64,20 @@ pub(crate) fn has_place(blocks: u32, most: u32) -> bool {
     stamps + selective + 8 <= OPTIONS
 }
 
-/// What the acknowledgements of a flow carry that are under way.
+/// The options of a flow's acknowledgements under way.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
     ring: Vec<Options>,
     /// The number of the next.
     next: u64,
-    /// One past the latest that the sender has heard.
+    /// One past the latest that the sender has processed.
     heard: u64,
     /// The first of this connection.
     first: u64,
 }
 
 impl UnderWay {
-    /// An acknowledgement will carry this; what stands for it.
+    /// An acknowledgement will carry this; returns its number.
     pub(crate) fn push(&mut self, options: &Options) -> u32 {
         if self.next - self.kept() == self.ring.len() as u64 {
             self.grow();
@@ -93,7 +93,7 @@ impl UnderWay {
         number
     }
 
-    /// The acknowledgement with that number reaches its sender: what it carries, unless that is forgotten or of another
+    /// The acknowledgement with that number reaches its sender: its options, unless they are forgotten or of another
     /// connection, and whether it is newer than all before.
     #[inline]
     pub(crate) fn hear(&mut self, number: u32) -> Option<(&Options, bool)> {
@@ -103,7 +103,7 @@ impl UnderWay {
         Some((&self.ring[self.slot(which)], newer))
     }
 
-    /// What the acknowledgement with that number carries.
+    /// The options of the acknowledgement with that number.
     pub(crate) fn look(&self, number: u32) -> Option<&Options> {
         self.under_way(number).map(|which| &self.ring[self.slot(which)])
     }
@@ -116,7 +116,7 @@ impl UnderWay {
         (there && self.ring[self.slot(which)].number == number).then_some(which)
     }
 
-    /// Another connection begins: what is under way belongs to none.
+    /// Another connection begins: acknowledgements under way belong to none.
     pub(crate) fn restart(&mut self) {
         (self.first, self.heard) = (self.next, self.next);
     }
@@ -149,7 +149,7 @@ mod tests {
         Options { ace, ..Options::NONE }
     }
 
-    /// What is under way is found, in any order; what 64 others have overtaken is not, and nothing grows without bound.
+    /// Options under way are found, in any order; those that 64 others have overtaken are not, and nothing grows without bound.
     #[test]
     fn what_is_under_way_is_kept() {
         let mut under_way = UnderWay::default();
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(under_way.ring.len(), 256);
     }
 
-    /// Acknowledgements of a connection that is over say nothing.
+    /// Acknowledgements of a connection that is over have no options.
     #[test]
     fn a_connection_ends_what_is_under_way() {
         let mut under_way = UnderWay::default();

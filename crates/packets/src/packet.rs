@@ -18,12 +18,12 @@ pub(crate) struct Packet {
     pub(crate) tx: u32,
     /// Acknowledgement with [`SACK`]: the first segment of the block that the causing packet belongs to. Data: in the lowest
     /// two bits one more than the drop precedence that a conditioner gave it, zero where there was none; above them when it
-    /// was sent, where that is asked for.
+    /// was sent, where the group has stamps.
     pub(crate) from: u32,
     /// Bytes on the wire.
     pub(crate) size: u16,
     pub(crate) flags: u8,
-    /// How many links it has crossed.
+    /// Links crossed.
     pub(crate) hop: u8,
 }
 
@@ -46,12 +46,12 @@ pub(crate) const SACK: u8 = 32;
 pub(crate) const COPY: u8 = SACK;
 /// Of an acknowledgement: the receiver had the segment before (RFC 2883).
 pub(crate) const DUPLICATE: u8 = 128;
-/// Of what is no acknowledgement: it opens a connection. And the answer, which acknowledges no data. Captures show neither.
+/// Of a packet without data: SYN. And SYN-ACK, which acknowledges no data. Captures show neither.
 pub(crate) const SYN: u8 = 128;
 pub(crate) const SYN_ACK: u8 = CWR;
 /// Of data: the last segment of a connection that is closed after it.
 pub(crate) const FIN: u8 = ECE;
-/// It asks for the low-latency queue: ECT(1) (RFC 9331).
+/// It requests the low-latency queue: ECT(1) (RFC 9331).
 pub(crate) const LOW: u8 = 64;
 
 impl Packet {
@@ -59,12 +59,12 @@ impl Packet {
         self.flags & flag != 0
     }
 
-    /// What a conditioner made of it; none before one, and none of acknowledgements, which are under no contract.
+    /// The colour set by a conditioner; none before one, and none of acknowledgements, which are under no contract.
     pub(crate) fn painted(&self) -> Option<Colour> {
         if self.is(ACK) { None } else { Colour::ALL.get((self.from as usize & 3).wrapping_sub(1)).copied() }
     }
 
-    /// What it is to a queue.
+    /// Its colour for a queue.
     pub(crate) fn colour(&self) -> Colour {
         self.painted().unwrap_or_default()
     }
@@ -74,17 +74,17 @@ impl Packet {
         self.from = (self.from & !3) | (u32::from(colour.precedence()) + 1);
     }
 
-    /// It is data, and says when it was sent, in 30 bits.
+    /// It is data, and carries its time of sending, in 30 bits.
     pub(crate) fn stamp(&mut self, stamp: u32) {
         self.from = (self.from & 3) | (stamp << 2);
     }
 
-    /// When it was sent, as it says; it is data.
+    /// Its time of sending, as it carries it; it is data.
     pub(crate) fn stamped(&self) -> u32 {
         self.from >> 2
     }
 
-    /// What no other packet on the same link has: whose it is, by the keys of flows, which transmission (4 10^9 later
+    /// A key unique to the packet on a link: its flow, by the keys of flows, which transmission (4 10^9 later
     /// they repeat), and whether it is the data or the acknowledgement.
     #[inline]
     pub(crate) fn identity(&self, keys: &[u64]) -> u64 {
@@ -102,7 +102,7 @@ pub(crate) fn expand(near: u64, low: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// A conditioner's colour is that of data only: an acknowledgement has a segment's number in the same place.
+    /// A conditioner's colour is that of data only: an acknowledgement has a segment's number in the same field.
     #[test]
     fn data_are_painted() {
         let mut packet = Packet::default();

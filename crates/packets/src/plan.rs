@@ -145,7 +145,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     Ok(engine)
 }
 
-/// What is built group by group. Places on the agenda count from the first rare one.
+/// Parts that are built group by group. Agenda indices count from the first rare one.
 #[derive(Default)]
 struct Parts {
     groups: Vec<Group>,
@@ -399,7 +399,7 @@ impl Parts {
         })
     }
 
-    /// What a flow's transfers and pauses come from, if it has such.
+    /// The source of a flow's transfers and pauses, if it has such.
     fn source(&mut self, group: &model::Group, flow: u32, start: u64, own: &dyn Fn(&str) -> Stream) -> Option<Source> {
         let idle = if let Some(Repeats::Idle(span)) = group.repeats { Some(span) } else { None };
         let asked = group.application.is_some();
@@ -477,7 +477,7 @@ fn size_on_wire(size: Bytes) -> Result<u16, RunError> {
     u16::try_from(size.0).map_err(|_| refused(format!("a packet of {size} is too large; 65535 B are the most")))
 }
 
-/// The law of a group in the arithmetic it asks for.
+/// The law of a group in the arithmetic of the scenario.
 fn windows(scenario: &Scenario, name: &str, group: &model::Group, values: &Values) -> Result<Windows, RunError> {
     let packet = group.packet(scenario.packet).wire;
     let site = cc::Context {

@@ -11,10 +11,10 @@ use crate::accecn::Counted;
 use crate::options::{BLOCKS, Options, UnderWay, has_place};
 use crate::packet::{ACK, CE, COPY, CWR, DUPLICATE, ECE, FIN, Packet, SACK, expand};
 
-/// How long an acknowledgement waits for a second packet: the lower bound systems use (RFC 5681 allows 500 ms).
+/// Longest delay of an acknowledgement for a second packet: the lower bound systems use (RFC 5681 allows 500 ms).
 pub(crate) const DELAYED_ACK: Time = Time(40_000_000_000);
 
-/// What a receiver does with acknowledgements.
+/// A receiver's handling of acknowledgements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Habits {
     pub(crate) echo: EcnEcho,
@@ -29,13 +29,13 @@ pub(crate) struct Habits {
 }
 
 impl Habits {
-    /// Whether acknowledgements carry more than a packet has a place for.
+    /// Whether acknowledgements carry options beyond a packet's own fields.
     pub(crate) fn options(&self) -> bool {
         self.sack_blocks > 1 || self.echo == EcnEcho::Accurate
     }
 }
 
-/// What a receiver has counted since the start of the run.
+/// Counters of a receiver since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Received {
     /// Data packets that arrived.
@@ -55,7 +55,7 @@ pub(crate) struct Receiver {
     next: u64,
     /// Runs of segments beyond it: first and one past the last, in order, with gaps between.
     beyond: Vec<(u64, u64)>,
-    /// RFC 3168: echo until told that the window was reduced.
+    /// RFC 3168: echo until CWR arrives.
     latched: bool,
     /// Packets since the last acknowledgement, and whether they were marked.
     waiting: u32,
@@ -65,27 +65,27 @@ pub(crate) struct Receiver {
     /// The acknowledgement that the timer would send.
     held: Option<Reply>,
     pub(crate) received: Received,
-    /// Where acknowledgements carry more than a packet has a place for.
+    /// Where acknowledgements carry options beyond a packet's own fields.
     pub(crate) told: Option<Box<Told>>,
 }
 
-/// What acknowledgements with options say and have said.
+/// Current and past content of acknowledgements with options.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) counted: Counted,
     pub(crate) under_way: UnderWay,
-    /// A segment of each block that was told of last, the newest first.
+    /// A segment of each block that was reported last, the newest first.
     recent: [u64; BLOCKS],
 }
 
-/// What a data packet makes the receiver do.
+/// The response of the receiver to a data packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Wait for another packet or the timer.
     Wait,
     /// Send one acknowledgement.
     Now(Reply),
-    /// Send the one held back for earlier packets, then this one: marked and unmarked packets are told apart.
+    /// Send the one held back for earlier packets, then this one: marked and unmarked packets are kept apart.
     Both(Reply, Option<Reply>),
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Reply {
 const AT_ONCE: u8 = ACK;
 
 impl Reply {
-    /// What an acknowledgement says.
+    /// The fields of an acknowledgement.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> Self {
         let &Packet { seq, tx, from, flags, .. } = packet;
@@ -132,7 +132,7 @@ impl Receiver {
         self.beyond.iter().map(|(first, end)| end - first).sum()
     }
 
-    /// A data packet arrived of a source that nobody acknowledges: what is lost is not waited for.
+    /// A data packet arrived from a source without acknowledgements: lost packets are not waited for.
     #[inline]
     pub(crate) fn count(&mut self, packet: &Packet) {
         self.received.packets += 1;
@@ -140,7 +140,7 @@ impl Receiver {
         self.received.in_order += 1;
     }
 
-    /// A data packet arrived; what an acknowledgement would say now.
+    /// A data packet arrived; returns the content of an acknowledgement sent now.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn take(&mut self, packet: &Packet, echo: EcnEcho) -> Reply {
@@ -184,8 +184,7 @@ impl Receiver {
         Reply { seq: self.next as u32, tx: packet.tx, from: from.unwrap_or(0) as u32, flags }
     }
 
-    /// The same for a packet with `payload` bytes of data, where acknowledgements carry more than a packet has a place for:
-    /// the reply names what it carries.
+    /// The same for a packet with `payload` bytes of data, where acknowledgements carry options: the reply names them.
     #[inline(never)]
     pub(crate) fn take_with_options(&mut self, packet: &Packet, habits: &Habits, payload: u32) -> Reply {
         let mut reply = self.take(packet, habits.echo);
@@ -213,7 +212,7 @@ impl Receiver {
         reply
     }
 
-    /// What it does with an acknowledgement of `packet` where those wait for a second one. The end of a connection does not
+    /// The handling of an acknowledgement of `packet` where those wait for a second one. The end of a connection does not
     /// wait: the receiver's program reads it and closes, and its FIN acknowledges.
     pub(crate) fn delay(&mut self, packet: &Packet, reply: Reply, quick_acks: u32) -> Answer {
         let echo = reply.flags & ECE != 0;
@@ -240,7 +239,7 @@ impl Receiver {
         self.waiting > 0
     }
 
-    /// What is held back is due: the acknowledgement, if there is one.
+    /// The deadline of a delayed acknowledgement: returns it, if there is one.
     pub(crate) fn overdue(&mut self) -> Option<Reply> {
         if self.waiting == 0 {
             return None;
@@ -273,8 +272,8 @@ impl Receiver {
     }
 }
 
-/// The blocks that an acknowledgement tells of, caused by segment `cause`: that of the packet that caused it, those that were
-/// told of last, then any (RFC 2018, section 4). Each is told of several times, so that lost acknowledgements lose less.
+/// The blocks of an acknowledgement caused by segment `cause`: that of the packet that caused it, those that were
+/// reported last, then any (RFC 2018, section 4). Each is reported several times, so that lost acknowledgements lose less.
 fn blocks(beyond: &[(u64, u64)], cause: u64, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
     let run = |segment: u64| {
         let at = beyond.partition_point(|(first, _)| *first <= segment);
@@ -346,7 +345,7 @@ mod tests {
         assert_eq!(echoes, [false, true, true, true, false, false, true, true]);
     }
 
-    /// An echo that nobody has answered, and an acknowledgement that waits, end with their connection: the next one knows of
+    /// An echo without a response, and an acknowledgement that waits, end with their connection: the next one knows of
     /// neither.
     #[test]
     fn an_echo_ends_with_its_connection() {
@@ -372,7 +371,7 @@ mod tests {
         assert!(now(&mut r, 6));
     }
 
-    /// RFC 2883: what was there before is said to have come twice, below the cumulative number and beyond it.
+    /// RFC 2883: a segment that was there before is reported as a duplicate, below the cumulative number and beyond it.
     #[test]
     fn duplicates_are_told() {
         let mut r = Receiver::default();
@@ -416,7 +415,7 @@ mod tests {
         Habits { echo, delayed_ack: 2, quick_acks: 0, sack_blocks, accecn_option }
     }
 
-    /// RFC 2018, section 4: the block of the segment that caused the acknowledgement comes first, then those told of last.
+    /// RFC 2018, section 4: the block of the segment that caused the acknowledgement comes first, then those reported last.
     #[test]
     fn blocks_are_told_of_newest_first() {
         let mut r = Receiver::default();
@@ -438,7 +437,7 @@ mod tests {
         assert_eq!(blocks(7), []);
     }
 
-    /// A third block leaves the AccECN Option no place beside timestamps; the field in the header is always there.
+    /// A third block leaves no space for the AccECN Option beside timestamps; the field in the header is always there.
     #[test]
     fn accurate_ecn_is_in_every_acknowledgement() {
         let mut r = Receiver::default();

@@ -1,4 +1,4 @@
-//! From what was taken down to the run's result.
+//! The run's result, from its recorded data.
 
 mod dynamics;
 
@@ -29,7 +29,7 @@ use crate::station::Link;
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
 
-/// Turns what was taken down into the run's result.
+/// Turns the recorded data into the run's result.
 pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Result<Run, RunError> {
     let end = Time(engine.end);
     if scenario.warmup >= end {
@@ -112,18 +112,18 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
     Ok(Run { summary, flows, series })
 }
 
-/// A span between two readings, with those between.
+/// A span between two snapshots, with those between.
 struct Span<'a> {
     scenario: &'a Scenario,
     engine: &'a Engine,
-    /// Where the scenario asks for numbers of behaviour over time.
+    /// Where the scenario requests numbers of behaviour over time.
     rounds: Option<&'a Rounds>,
     /// From when on a start counts as one in the span: the warm-up belongs to the whole.
     since: Time,
     readings: &'a [Reading],
-    /// What classes were served, sample by sample.
+    /// Served traffic of classes, sample by sample.
     samples: &'a Rows,
-    /// What each flow's transfers take alone; nothing where there were none.
+    /// Each flow's conditions for transfers alone; nothing where there were none.
     alone: &'a [Alone],
 }
 
@@ -137,7 +137,7 @@ impl Span<'_> {
         (b.at - a.at).seconds()
     }
 
-    /// How much of the span came after a flow's start [s].
+    /// Part of the span after a flow's start [s].
     fn active(&self, flow: usize) -> f64 {
         let (a, b) = self.ends();
         b.at.since(a.at.max(Time(self.engine.flows[flow].start))).seconds()
@@ -153,7 +153,7 @@ impl Span<'_> {
         (Time(flow.start), group.stop.unwrap_or(Time::NEVER).min(done.unwrap_or(Time::NEVER)))
     }
 
-    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span. Connections that
+    /// Jain's index of the goodput of successive flows that take part in the span; `first` is the first one's. Connections that
     /// take turns do not: few of them are busy at a time.
     fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
         let (a, b) = self.ends();
@@ -205,7 +205,7 @@ impl Span<'_> {
         LinkSummary { classes: self.port_classes(at), dynamics, ..link }
     }
 
-    /// What the law of a link that keeps classes apart says of each at the end of the span.
+    /// Measurements of each class by the law of a link that keeps classes apart, at the end of the span.
     fn port_classes(&self, at: usize) -> IndexMap<String, IndexMap<String, f64>> {
         let classes = &self.ends().1.port_classes[at];
         self.scenario
@@ -307,7 +307,7 @@ impl Span<'_> {
         groups
     }
 
-    /// What a range of flows estimates of the bottleneck.
+    /// Estimates of the bottleneck by a range of flows.
     fn bottleneck(&self, flows: Range<usize>) -> Option<BottleneckSummary> {
         let (a, b) = self.ends();
         let n = flows.len() as f64;
@@ -326,7 +326,7 @@ impl Span<'_> {
         })
     }
 
-    /// Transfers of the flows of a group that ended in the span. `open` says that they arrive at the group, and wait where
+    /// Transfers of the flows of a group that ended in the span. `open` means that they arrive at the group, and wait where
     /// no flow is free.
     fn transfers(&self, flows: Range<usize>, open: bool) -> Transfers {
         let (a, b) = self.ends();
@@ -352,7 +352,7 @@ impl Span<'_> {
         Some(page::sum_up(own.filter(|page| (a.at..=b.at).contains(&page.ended))))
     }
 
-    /// What players of a group saw in the span.
+    /// Summary of the video sessions of a group in the span.
     fn video(&self, group: &Group, flows: Range<usize>) -> Option<Videos> {
         let Some(Application::Video(_)) = group.application else { return None };
         let (a, b) = self.ends();

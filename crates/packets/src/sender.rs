@@ -1,7 +1,7 @@
 //! The sender: four parts, each in its own file and each replaceable, as FAST TCP divides them (Jin et al., section 4).
 //!
-//! *Estimation* turns samples into what laws see; *window control* is the law; *data control* says which segment to send
-//! and what was lost; *burstiness control* says when.
+//! *Estimation* turns samples into the observation of laws; *window control* is the law; *data control* finds the segment to
+//! send and the lost ones; *burstiness control* finds the time.
 
 pub(crate) mod bottleneck;
 pub(crate) mod burst;

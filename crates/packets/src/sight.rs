@@ -1,4 +1,4 @@
-//! What a capture at an end of a flow would show.
+//! The packets that a capture at an end of a flow would show.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;

@@ -1,4 +1,4 @@
-//! A run in steps, for whoever steers senders from outside.
+//! A run in steps, for a caller that steers senders from outside.
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::Scenario;
@@ -12,18 +12,18 @@ use crate::traffic::Now;
 
 /// A run that stands still between steps.
 ///
-/// A run in steps has the bits of [`Packets`](crate::Packets), whatever the steps. While it stands still, whoever holds it
-/// reads what a flow has counted, and changes the state of a law.
+/// A run in steps has the bits of [`Packets`](crate::Packets), whatever the steps. While it stands still, its caller
+/// reads the counters of a flow, and changes the state of a law.
 pub struct Simulation {
     scenario: Scenario,
     engine: Engine,
     measure: Box<Measure>,
-    /// The place of the pause on the agenda.
+    /// The index of the pause on the agenda.
     pause: u32,
     over: bool,
 }
 
-/// What both ends of a flow have counted since the start of the run, whoever knows of it.
+/// Counters of both ends of a flow since the start of the run, whichever end knows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Counters {
     /// Data packets sent, those sent again included.
@@ -42,9 +42,9 @@ pub struct Counters {
     pub acknowledged_packets: u64,
     /// Round trips, summed [s], and how many.
     pub rtt_sum_s: f64,
-    /// How many samples of the round trip those are.
+    /// Number of those samples of the round trip.
     pub rtts: u64,
-    /// Congestion events: losses or echoes that the law answered, at most one a round.
+    /// Congestion events: losses or echoes with a response of the law, at most one a round.
     pub congestion_events: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -61,7 +61,7 @@ impl std::fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// A run of `scenario` at time zero: nothing has happened yet.
+    /// A run of `scenario` at time zero, before the first event.
     ///
     /// # Errors
     /// As [`World::run`](penstock_scenario::world::World::run) of a scenario that cannot run.
@@ -94,7 +94,7 @@ impl Simulation {
         self.engine.flows.len()
     }
 
-    /// The flows of a group, by its place in the scenario.
+    /// The flows of a group, by its index in the scenario.
     ///
     /// # Panics
     /// If there is no such group.
@@ -103,10 +103,10 @@ impl Simulation {
         first as usize..last as usize
     }
 
-    /// Runs until `time`, with all that happens then, or to the end.
+    /// Runs until `time`, with all its events, or to the end.
     ///
     /// # Errors
-    /// A law said what nobody can act on.
+    /// The output of a law is no valid number.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
         if self.over || time.0 <= self.engine.now {
             return Ok(());
@@ -119,9 +119,9 @@ impl Simulation {
         self.advance(|engine| engine.paused)
     }
 
-    /// Runs until each of these flows has come to the end of a round outside recovery, where laws hear of it
+    /// Runs until each of these flows has come to the end of a round outside recovery, where laws get that event
     /// ([`Event::Round`](penstock_law::cc::Event::Round)), or to a timeout; or to the end. Nobody waits for a flow that has
-    /// nothing to send, unless all have nothing. Of a law that asks for deliveries only timeouts count: it hears of no rounds.
+    /// nothing to send, unless all have nothing. Of a law that requires deliveries only timeouts count: it gets no rounds.
     ///
     /// # Errors
     /// As [`Simulation::run_until`].
@@ -145,7 +145,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// What a flow has counted.
+    /// The counters of a flow.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -191,7 +191,7 @@ impl Simulation {
         self.engine.steer(flow, &mut f);
     }
 
-    /// Runs to the end, and returns what a run leaves.
+    /// Runs to the end, and returns the results of the run.
     ///
     /// # Errors
     /// As [`World::run`](penstock_scenario::world::World::run).

@@ -1,4 +1,4 @@
-//! A link of the scenario: what holds its queue and its coins, and what is lost on its line.
+//! A link of the scenario: its queue and its coins, and the losses on its line.
 
 use penstock_law::quantity::Time;
 use penstock_link::{Apart, Arrival, Offered, Served};
@@ -14,7 +14,7 @@ use crate::line::{LATE, push};
 use crate::loss::{Fate, Losses};
 use crate::packet::{ACK, CE, ECT, LOW, Packet};
 
-/// What holds a link's queue.
+/// The queue of a link.
 pub(crate) type Station = penstock_link::Station<Packet>;
 
 /// A link.
@@ -25,7 +25,7 @@ pub(crate) struct Link {
     pub(crate) station: Station,
     pub(crate) coins: Coins,
     pub(crate) losses: Losses,
-    /// What its line does to the ECN field.
+    /// Treatment of the ECN field by its line.
     pub(crate) ecn: EcnOnLine,
     pub(crate) apart: Apart,
     /// Whether the end of a transmission is on the agenda.
@@ -33,7 +33,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// What its law said that nobody can act on, if it did.
+    /// The output of its law that is no valid number, if there was one.
     pub(crate) fn fault(&self) -> Option<RunError> {
         let whose = format!("links.{}.aqm", self.name);
         self.station.unsound().map(|(at, output)| RunError::Law { whose, law: self.law, at, output: output.to_owned() })

@@ -1,4 +1,4 @@
-//! Traffic: transfers one after the other, pauses, and sources that change as the scenario says.
+//! Traffic: transfers one after the other, pauses, and sources that change by the scenario's schedule.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use penstock_scenario::transfer::Transfer;
 use crate::engine::Engine;
 use crate::flow::{NONE, Opening};
 
-/// What happens to a flow or a group now and then.
+/// An event of a flow or a group outside of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Now {
     /// The period of a flow's law went by.
@@ -27,7 +27,7 @@ pub(crate) enum Now {
     Arrival(u32),
     /// A group's sources change.
     Step(u32),
-    /// A client asks for something.
+    /// A client makes a request.
     Client(u32),
     /// The time that a flow's law named has come.
     Alarm(u32),
@@ -40,19 +40,19 @@ pub(crate) enum Now {
 /// When a flow's transfers and pauses come, and how irregular it is.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Its place on the agenda for transfers, and for pauses.
+    /// Its index on the agenda for transfers, and for pauses.
     pub(crate) begin: u32,
     pub(crate) turn: u32,
     /// Sending and silence, and which of them it is.
     pub(crate) on_off: Option<(Span, Span)>,
     pub(crate) silent: bool,
     pub(crate) turns: Stream,
-    /// How much each transfer sends, and how long the flow is idle after it.
+    /// Size of each transfer, and the idle time after it.
     pub(crate) size: Option<Size>,
     pub(crate) sizes: Stream,
     pub(crate) idle: Option<Span>,
     pub(crate) idles: Stream,
-    /// Gaps are drawn within this share of what the law says.
+    /// Gaps are drawn within this share of the law's gap.
     pub(crate) spacing_jitter: f64,
     pub(crate) spacings: Stream,
     /// Transfers begun before this one, and when this one arrived and began [ps].
@@ -61,14 +61,14 @@ pub(crate) struct Source {
     pub(crate) began: u64,
     /// The first segment of this one.
     pub(crate) first: u64,
-    /// The client that asks for its transfers, where there is one.
+    /// The client that requests its transfers, where there is one.
     pub(crate) client: u32,
 }
 
 /// Transfers that arrive at a group, whatever became of those before: an open loop.
 #[derive(Debug)]
 pub(crate) struct Supply {
-    /// The group's place on the agenda.
+    /// The group's index on the agenda.
     pub(crate) entity: u32,
     /// Mean time between arrivals.
     pub(crate) gap: Span,
@@ -82,7 +82,7 @@ pub(crate) struct Supply {
 }
 
 impl Engine {
-    /// Something of [`Now`] happens.
+    /// An event of [`Now`].
     #[cold]
     pub(crate) fn happen_now(&mut self, entity: u32) {
         match self.rare[(entity - self.numbering.rare) as usize] {
@@ -109,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// A flow begins a transfer that arrived at `arrived`; `anew` on what it remembers of the transfer before.
+    /// A flow begins a transfer that arrived at `arrived`; `anew` with its knowledge of the transfer before.
     pub(crate) fn begin(&mut self, at: usize, arrived: u64, bytes: u64, anew: bool) {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
@@ -235,7 +235,7 @@ impl Engine {
         self.send(at);
     }
 
-    /// A group's sources change to what the scenario says from now on.
+    /// A group's sources change to the scenario's next settings.
     fn step(&mut self, at: usize, entity: u32) {
         let group = &mut self.groups[at];
         let Some((_, windows)) = group.steps.pop() else { return };

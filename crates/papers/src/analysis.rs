@@ -1,4 +1,4 @@
-//! Items of a paper that are analysed, not run: where a scenario rests and its margins, as numbers that claims measure.
+//! Items of a paper that are analysed, not run: the equilibrium of a scenario and its margins, as numbers that claims measure.
 //!
 //! Of a scenario whose customers have conditioners the loop of each is analysed, of one whose queue's law closes an outer
 //! loop that loop, of any other the loop through the queue.
@@ -17,7 +17,7 @@ use crate::paper::Item;
 /// Analyses the cells of the scenario that `item` names as its `analysis`.
 ///
 /// # Errors
-/// Says which cell has no analysis and why, or that no cell is left.
+/// Names the cell without an analysis and the reason, or reports that no cell is left.
 pub fn analyze(item: &Item, scenarios: &[read::Cell], extent: Extent) -> Result<Computed, String> {
     let times: Vec<Option<&String>> = if item.at.is_empty() { vec![None] } else { item.at.iter().map(Some).collect() };
     let (mut cells, mut curves) = (Vec::new(), Vec::new());
@@ -47,17 +47,17 @@ pub fn analyze(item: &Item, scenarios: &[read::Cell], extent: Extent) -> Result<
     Ok(Computed { cells, curves })
 }
 
-/// Analyses a scenario; a cell with these labels has what was found, under the names that claims use.
+/// Analyses a scenario; a cell with these labels has the results, under the names that claims use.
 ///
 /// # Errors
-/// Says why the scenario has no analysis.
+/// Names the reason why the scenario has no analysis.
 pub fn analyze_scenario(scenario: &Scenario, labels: Vec<(String, String)>) -> Result<Cell, String> {
     let Analysed { mut value, .. } = analysed(scenario, &Options::default()).map_err(|e| e.to_string())?;
     as_measured(&mut value);
     Ok(Cell::of_json(labels, value))
 }
 
-/// What an analysis said, and its loops: whose each is, and its models.
+/// The results of an analysis, and its loops: the owner of each, and its models.
 struct Analysed {
     value: Value,
     loops: Vec<(String, Vec<LoopResult>)>,
@@ -78,7 +78,7 @@ fn analysed(scenario: &Scenario, options: &Options) -> Result<Analysed, Analysis
     Ok(Analysed { value: json!(found), loops: vec![(String::new(), found.models)] })
 }
 
-/// An analysis as claims see it. What has a name is found by it, as in `links.bottleneck.price_s`, and models by theirs,
+/// An analysis as claims see it. An entry with a name is found by it, as in `links.bottleneck.price_s`, and models by theirs,
 /// as in `models.laws.gain_margin`; beside a verdict stands `stable`, one or zero, unless it is undecided.
 fn as_measured(value: &mut Value) {
     match value {

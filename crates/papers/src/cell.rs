@@ -1,4 +1,4 @@
-//! Cells of a sweep with what was measured in them.
+//! Cells of a sweep with their measurements.
 
 use indexmap::IndexMap;
 use penstock_scenario::summary::Summary;
@@ -9,9 +9,9 @@ use crate::paper::Values;
 /// One cell of a sweep, run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Keys and values that tell it from the others, in the order of the file: `case`, `seed`, swept keys.
+    /// Keys and values that distinguish it, in the order of the file: `case`, `seed`, swept keys.
     pub labels: Vec<(String, String)>,
-    /// What was measured.
+    /// Its measurements.
     summary: Value,
 }
 
@@ -37,7 +37,7 @@ impl Cell {
     /// The number at `path`, names from the top of the summary joined by dots.
     ///
     /// # Errors
-    /// Says how far the path leads, and what is there instead.
+    /// Names the longest valid part of the path, and the value there.
     pub fn number(&self, path: &str) -> Result<f64, String> {
         let mut here = &self.summary;
         let mut walked = String::from("the summary");
@@ -60,7 +60,7 @@ impl Cell {
         here.as_f64().ok_or_else(|| format!("`{path}` is not a number"))
     }
 
-    /// Whether its run was outside its error bounds, as a run over an emulated path says of itself.
+    /// Whether its run was outside its error bounds, as a run over an emulated path reports itself.
     pub(crate) fn is_outside(&self) -> bool {
         self.summary["path"]["beyond"].as_array().is_some_and(|reasons| !reasons.is_empty())
     }
@@ -98,11 +98,11 @@ pub(crate) fn without(labels: &[(String, String)], but: &str) -> Vec<(String, St
 pub(crate) struct Sample {
     pub(crate) labels: Vec<(String, String)>,
     pub(crate) value: f64,
-    /// How far from the mean of its seeds a further trial is with a probability of 5 % (Student's prediction interval).
+    /// Distance of a further trial from the mean of its seeds with a probability of 5 % (Student's prediction interval).
     pub(crate) spread: Option<f64>,
 }
 
-/// What is measured in a cell: a number, what is taken from it, and what that is divided by.
+/// The measure of a cell: a number, its subtrahend, and its divisor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure<'a> {
     pub(crate) path: &'a str,

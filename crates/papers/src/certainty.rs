@@ -1,4 +1,4 @@
-//! How sure a verdict is: whether other seeds would say the same, and how little would turn it.
+//! Certainty of a verdict: whether other seeds would have the same, and how little would turn it.
 
 use penstock_scenario::seed::Seed;
 
@@ -10,7 +10,7 @@ use crate::verdict::Measured;
 /// The share of draws that a verdict needs.
 pub(crate) const ENOUGH: f64 = 0.9;
 
-/// How many times the seeds are drawn again.
+/// Number of draws of the seeds.
 const DRAWS: u32 = 1000;
 
 /// The largest change that is tried, and the factor from one to the next.

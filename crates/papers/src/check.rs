@@ -1,4 +1,4 @@
-//! Reading `paper.toml`, and what must hold in it before anything runs.
+//! Reading `paper.toml`, and its checks before anything runs.
 
 use crate::paper::{Claim, Item, Paper, PaperError, Test};
 
@@ -6,7 +6,7 @@ impl Paper {
     /// Reads `paper.toml`; `file` is how errors name it.
     ///
     /// # Errors
-    /// Names the line and what would do: for a key that is not known, an id that stands twice, a claim about an item
+    /// Names the line and the remedy: for a key that is not known, an id that stands twice, a claim about an item
     /// that is not listed, a bound without a measure.
     pub fn parse(text: &str, file: &str) -> Result<Self, PaperError> {
         let at = |offset: usize, what: String| PaperError { file: file.into(), line: line(text, offset), what };
@@ -17,7 +17,7 @@ impl Paper {
     }
 }
 
-/// Where in the text, and what is wrong.
+/// The offset in the text, and the error there.
 type Fault = (usize, String);
 
 /// The line of an offset, from 1.
@@ -85,7 +85,7 @@ fn sound(paper: &Paper) -> Result<(), Fault> {
     reasons(paper)
 }
 
-/// Each reason says something, of claims that exist, and no claim has two.
+/// Each reason is not empty and of claims that exist, and no claim has two.
 fn reasons(paper: &Paper) -> Result<(), Fault> {
     let mut explained: Vec<&str> = Vec::new();
     for reason in &paper.reasons {

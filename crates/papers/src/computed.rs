@@ -1,4 +1,4 @@
-//! What an analysis or a formula gives instead of a run.
+//! Results of an analysis or a formula instead of a run.
 
 use penstock_fluid::Complex;
 

@@ -1,4 +1,4 @@
-//! How much of a paper runs.
+//! The extent of a paper's runs.
 
 use serde::Serialize;
 

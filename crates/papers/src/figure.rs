@@ -13,19 +13,19 @@ use crate::paper::{Axis, Item, Path, Reference, Scale};
 /// A figure as data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// The horizontal axis.
     pub x_label: String,
     /// The unit of positions along it; empty for plain numbers and words.
     pub x_unit: String,
-    /// How positions along it are spaced.
+    /// Spacing of positions along it.
     pub x_scale: Scale,
     /// The vertical axis.
     pub y_label: String,
     /// The unit along it; empty for plain numbers.
     pub y_unit: String,
-    /// What the vertical axis shows at least.
+    /// Range that the vertical axis shows at least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y_range: Option<[f64; 2]>,
     /// One line a case, then the lines of others.
@@ -68,7 +68,7 @@ pub struct Point {
 /// A row of the printed table: a cell, and a number for each of the item's columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// Keys and values that tell the cell from the others.
+    /// Keys and values that distinguish the cell.
     pub labels: IndexMap<String, String>,
     /// Head of the column, and the number; absent where the summary has none.
     pub values: IndexMap<String, f64>,
@@ -77,13 +77,13 @@ pub struct Row {
 /// Draws `item` from its cells. Nothing for an item that is not run.
 ///
 /// # Errors
-/// Says which cell lacks the number that is plotted.
+/// Names the cell that lacks the plotted number.
 pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
     let (Some(x), Some(y)) = (&item.x, &item.y) else { return Ok(None) };
     along(item, x, y, &item.reference, cells).map(Some)
 }
 
-/// Draws what else is plotted along the axis of `item`, one figure each.
+/// Draws the other numbers along the axis of `item`, one figure each.
 ///
 /// # Errors
 /// As [`figure`].
@@ -171,7 +171,7 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
     })
 }
 
-/// The line of ours that shows what a reference shows.
+/// Our line for the data of a reference.
 fn paired<'a>(reference: &Reference, mut lines: impl Iterator<Item = &'a String>) -> Option<String> {
     let wanted = reference.of.as_deref().or_else(|| reference.label.strip_suffix(", paper")).unwrap_or_default();
     lines.find(|line| line.eq_ignore_ascii_case(wanted)).cloned()

@@ -17,7 +17,7 @@ use crate::paper::Item;
 /// A formula.
 struct Formula {
     name: &'static str,
-    /// What it is a function of; all must be given.
+    /// Its arguments; all must be given.
     keys: &'static [&'static str],
     compute: fn(&Given<'_>) -> Result<Answer, String>,
 }
@@ -49,16 +49,16 @@ impl Given<'_> {
         position(text).map(|(x, _)| x).ok_or_else(|| format!("{key}: `{text}` is not a number or a quantity"))
     }
 
-    /// How many of something.
+    /// An argument that is a count.
     fn count(&self, key: &str) -> Result<u32, String> {
         let text = self.text(key)?;
         text.parse().map_err(|_| format!("{key}: `{text}` is not a whole number"))
     }
 }
 
-/// What a formula gives.
+/// The result of a formula.
 struct Answer {
-    /// What claims measure and tables print.
+    /// Numbers that claims measure and tables print.
     numbers: Value,
     /// Loops; the name of the cell is put before theirs.
     curves: Vec<Curve>,
@@ -73,7 +73,7 @@ impl Answer {
 /// Computes the cells of the formula that `item` names; nothing where it names none.
 ///
 /// # Errors
-/// Says what `formula` or `over` names that is not known, or what is missing.
+/// Names the unknown key of `formula` or `over`, or the missing one.
 pub fn compute(item: &Item, extent: Extent) -> Result<Option<Computed>, String> {
     let Some(name) = &item.formula else { return Ok(None) };
     let Some(formula) = FORMULAS.iter().find(|f| f.name == name) else {

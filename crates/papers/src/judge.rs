@@ -16,14 +16,14 @@ use crate::verdict::{Finding, Verdict};
 pub struct JudgeError {
     /// The claim.
     pub claim: String,
-    /// What stands in the way, and what would do.
+    /// The obstacle, and the remedy.
     pub what: String,
 }
 
 /// Judges `claim` by the cells of its item, all of them or those of the short run.
 ///
 /// # Errors
-/// Says what a cell lacks: the number, a key, or the cell to compare with.
+/// Names the value that a cell lacks: the number, a key, or the cell to compare with.
 pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Result<Finding, JudgeError> {
     let mut finding = Finding {
         id: claim.id.get_ref().clone(),
@@ -94,7 +94,7 @@ fn is_about(claim: &Claim, test: &Test, cell: &Cell) -> bool {
     matches(&cell.labels, &claim.cells) || other.into_iter().chain([&claim.per]).any(with)
 }
 
-/// What is measured, in words.
+/// The measure, in words.
 fn in_words(claim: &Claim) -> String {
     let path = |p: &Option<toml::Spanned<String>>| p.as_ref().map(|p| p.get_ref().clone());
     let measure = path(&claim.measure).unwrap_or_default();

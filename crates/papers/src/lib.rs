@@ -1,9 +1,9 @@
-//! Figures and claims of papers: what is listed, what was measured, and whether it holds.
+//! Figures and claims of papers: their lists, their measurements, and their verdicts.
 //!
 //! [`Paper`] reads `papers/<key>/paper.toml`: every figure and table of the paper, and every claim with its bound.
 //! An item of the theory is analysed ([`analyze`]) or computed ([`compute`]) here; the caller runs the others. Either way
 //! an item has [`Cell`]s. [`figure`] turns them into lines and [`judge`] into a [`Finding`] for each claim. [`Verdicts`]
-//! compares these with what the repository has on record.
+//! compares these with the recorded ones of the repository.
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
 mod analysis;

@@ -6,7 +6,7 @@ use penstock_scenario::interval::half_width_95;
 use crate::cell::{self, Cell, Measure, Sample};
 use crate::paper::{Claim, Seeds, Test};
 
-/// What a claim is tested on: one set of numbers, or for a table one for each of its values.
+/// The numbers that a claim is tested on: one set, or for a table one for each of its values.
 pub(crate) struct Numbers {
     pub(crate) sets: Vec<Set>,
     /// Every seed of the cells.
@@ -20,7 +20,7 @@ pub(crate) struct Set {
     groups: Vec<Group>,
 }
 
-/// A number, and the place of its cell's seed among the seeds, where it has one.
+/// A number, and the index of its cell's seed among the seeds, where it has one.
 type Seeded = (Option<usize>, f64);
 
 /// Cells that are joined to one number.
@@ -48,7 +48,7 @@ impl Numbers {
         Ok(numbers)
     }
 
-    /// How many seeds there are.
+    /// Number of seeds.
     pub(crate) fn seeds(&self) -> usize {
         self.seeds.len()
     }
@@ -73,7 +73,7 @@ impl Set {
         Ok(Self { wanted, groups })
     }
 
-    /// Its numbers, with seeds joined. `drawn` says how often each seed was drawn; none, each once.
+    /// Its numbers, with seeds joined. `drawn` counts the draws of each seed; none, each once.
     pub(crate) fn samples(&self, seeds: Seeds, drawn: Option<&[u32]>) -> Vec<Sample> {
         let of = |group: &Group| {
             let values = group.drawn(drawn);

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::extent::Extent;
 
-/// A paper: what `paper.toml` says.
+/// A paper: the content of `paper.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
@@ -14,14 +14,14 @@ pub struct Paper {
     pub format: u32,
     /// The paper's title.
     pub title: String,
-    /// Who wrote it.
+    /// Its authors.
     pub authors: Vec<String>,
     /// When it appeared.
     pub published: String,
     /// Every figure and table, and sections whose text has numbers.
     #[serde(rename = "item")]
     pub items: Vec<Item>,
-    /// What the paper states, with bounds.
+    /// Statements of the paper, with bounds.
     #[serde(rename = "claim")]
     pub claims: Vec<Claim>,
     /// Why claims that are on record as `fails` fail.
@@ -45,7 +45,7 @@ pub struct Reason {
 pub struct Item {
     /// Its name on the command line, such as `fig1`.
     pub id: Spanned<String>,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Where it stands in the paper.
     pub place: String,
@@ -53,17 +53,17 @@ pub struct Item {
     pub world: Option<String>,
     /// Its scenario, a path relative to `paper.toml`. Items that share one share its runs.
     pub scenario: Option<String>,
-    /// A scenario, a path relative to `paper.toml`, whose cells are analysed instead of run: where they rest, margins.
+    /// A scenario, a path relative to `paper.toml`, whose cells are analysed instead of run: equilibria, margins.
     pub analysis: Option<String>,
     /// The times whose active flows are analysed, as in `20 s`: a cell each, with the key `at`. None takes all flows.
     #[serde(default)]
     pub at: Vec<String>,
     /// A formula of the theory that is computed instead of a run, by its name.
     pub formula: Option<String>,
-    /// What it is computed for: keys and their values, a cell for each combination.
+    /// Arguments of the formula: keys and their values, a cell for each combination.
     #[serde(default)]
     pub over: IndexMap<String, Values>,
-    /// What is drawn of the loops of an analysis or a formula, a line a cell.
+    /// Plots of the loops of an analysis or a formula, a line a cell.
     #[serde(default)]
     pub loops: Vec<LoopPlot>,
     /// Which model of an analysed loop is drawn, as `penstock analyze` names it: the laws alone, unless given.
@@ -71,20 +71,20 @@ pub struct Item {
     /// Which cells of the sweep it shows and judges: for each key, the value they have, or the values; all unless given.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
-    /// What stands along the horizontal axis.
+    /// The horizontal axis.
     pub x: Option<Axis>,
-    /// What is plotted.
+    /// The number that is plotted.
     pub y: Option<Path>,
-    /// What else is plotted along the same axis, one figure each.
+    /// Other numbers plotted along the same axis, one figure each.
     #[serde(default)]
     pub also: Vec<Path>,
-    /// What is plotted over time, for each cell of the first seed: a column of a series, as in `links.queue_packets`.
+    /// Plots over time, for each cell of the first seed: a column of a series, as in `links.queue_packets`.
     #[serde(default)]
     pub traces: Vec<String>,
     /// The key whose values are the lines.
     #[serde(default = "lines_are_cases")]
     pub lines: String,
-    /// What the printed table shows besides, one column each.
+    /// Additional columns of the printed table.
     #[serde(default)]
     pub columns: Vec<Column>,
     /// Lines that others measured.
@@ -113,20 +113,20 @@ fn lines_are_cases() -> String {
     "case".into()
 }
 
-/// What stands along an axis.
+/// An axis.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// A key of the sweep.
     pub key: String,
-    /// What the axis says, without the unit, which the key's values have.
+    /// The label of the axis, without the unit, which the key's values have.
     pub label: String,
-    /// How positions are spaced.
+    /// Spacing of positions.
     #[serde(default)]
     pub scale: Scale,
 }
 
-/// How positions along an axis are spaced.
+/// Spacing of positions along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -143,12 +143,12 @@ pub enum Scale {
 pub struct Path {
     /// Names from the top of the summary, such as `links.bottleneck.utilization`.
     pub path: Spanned<String>,
-    /// What the axis says, without the unit.
+    /// The label of the axis, without the unit.
     pub label: String,
     /// The unit of the number; empty for plain numbers.
     #[serde(default)]
     pub unit: String,
-    /// What the axis shows at least.
+    /// Range that the axis shows at least.
     pub range: Option<[f64; 2]>,
 }
 
@@ -188,7 +188,7 @@ pub struct Claim {
     pub place: String,
     /// The paper's wording.
     pub quote: Option<String>,
-    /// What the paper states, in our words.
+    /// The paper's statement, in our words.
     pub statement: Option<String>,
     /// Whether the test is ours, for a sentence without a number.
     #[serde(default)]
@@ -196,27 +196,27 @@ pub struct Claim {
     /// Whether the statement itself is ours: a finding that the paper does not state. It is counted apart.
     #[serde(default)]
     pub finding: bool,
-    /// Whether short runs can tell.
+    /// Whether short runs can decide it.
     #[serde(default = "yes")]
     pub short: bool,
-    /// The number it is about: a path in a summary. With [`Test::Table`], what its paths begin with.
+    /// The number it is about: a path in a summary. With [`Test::Table`], the common beginning of its paths.
     pub measure: Option<Spanned<String>>,
     /// A path whose number is taken from the measure's.
     pub minus: Option<Spanned<String>>,
-    /// A path by whose number the measure, or what `minus` leaves of it, is divided.
+    /// A path by whose number the measure, or its difference from `minus`, is divided.
     pub over: Option<Spanned<String>>,
     /// Which cells it is about: for each key, the value they have, or the values.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
-    /// What it is divided by, seeds joined: the same number in the cells where these keys have these values instead.
+    /// Its divisor, seeds joined: the same number in the cells where these keys have these values instead.
     #[serde(default)]
     pub per: IndexMap<String, String>,
-    /// How cells that differ in their seed only are joined.
+    /// Joining of cells that differ in their seed only.
     #[serde(default)]
     pub seeds: Seeds,
-    /// How what remains is joined to one number; absent, each is tested.
+    /// Reduction of the remaining numbers to one; absent, each is tested.
     pub reduce: Option<Reduce>,
-    /// What must hold.
+    /// The bound.
     pub test: Option<Spanned<Test>>,
     /// Where the bound comes from.
     pub source: Option<String>,
@@ -268,7 +268,7 @@ impl Values {
     }
 }
 
-/// How the seeds of a cell are joined.
+/// Joining of the seeds of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Seeds {
@@ -285,7 +285,7 @@ pub enum Seeds {
     Each,
 }
 
-/// How several numbers become one.
+/// Reduction of several numbers to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reduce {
@@ -299,7 +299,7 @@ pub enum Reduce {
     Ratio,
 }
 
-/// What must hold of each number.
+/// The bound on each number.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Test {
@@ -311,13 +311,13 @@ pub enum Test {
     Within(Bounds),
     /// It falls along a key of the sweep.
     Falls(Falls),
-    /// It is larger than in the cells where these keys have these values instead; `by` says by how much at least.
+    /// It is larger than in the cells where these keys have these values instead, by `by` at least.
     Above(Other),
-    /// It is smaller than in the cells where these keys have these values instead; `by` says by how much at least.
+    /// It is smaller than in the cells where these keys have these values instead, by `by` at least.
     Below(Other),
     /// Each of several numbers is about its own value.
     Table(Table),
-    /// It is so many times what it is in other cells.
+    /// It is so many times its value in other cells.
     Times(Times),
     /// It rises strictly along these values of a key, in this order.
     Order(Order),
@@ -341,7 +341,7 @@ pub struct Bounds {
 /// The cells to compare with, and the least difference.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Other {
-    /// How far apart the two are at least, in the measure's own unit.
+    /// Distance of the two at least, in the measure's own unit.
     #[serde(default)]
     pub by: f64,
     /// For each key, the value that the other cells have.
@@ -364,11 +364,11 @@ pub struct Table {
     pub relative: Option<f64>,
     /// In the numbers' own unit.
     pub absolute: Option<f64>,
-    /// The rest of each path, and its value.
+    /// The remainder of each path, and its value.
     pub values: IndexMap<String, f64>,
 }
 
-/// How many times another number; at least one of the two bounds is given.
+/// A multiple of another number; at least one of the two bounds is given.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Times {
@@ -380,7 +380,7 @@ pub struct Times {
     pub at_most: Option<f64>,
 }
 
-/// How a number falls; at least one of the two bounds is given.
+/// The fall of a number; at least one of the two bounds is given.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Falls {
@@ -402,7 +402,7 @@ pub struct Order {
     pub rising: Vec<String>,
 }
 
-/// What is wrong with `paper.toml`, where, and what would do.
+/// An error of `paper.toml`, its position, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct PaperError {
@@ -410,7 +410,7 @@ pub struct PaperError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What was found and what would do.
+    /// The text found and the remedy.
     pub what: String,
 }
 
@@ -433,7 +433,7 @@ impl Paper {
 }
 
 impl Item {
-    /// What gives its numbers: a world, `analysis` or `formula`; none where nothing does.
+    /// The source of its numbers: a world, `analysis` or `formula`; none where it has none.
     pub fn runs(&self) -> Option<&str> {
         let computed = [(&self.analysis, "analysis"), (&self.formula, "formula")];
         let named = computed.into_iter().find(|(source, _)| source.is_some()).map(|(_, name)| name);
@@ -467,7 +467,7 @@ impl Item {
 }
 
 impl Claim {
-    /// The unit of what is measured, by the names of its paths; empty for plain numbers. `unit_of` gives the unit that a
+    /// The unit of the measure, by the names of its paths; empty for plain numbers. `unit_of` gives the unit that a
     /// name ends in.
     pub fn unit(&self, unit_of: impl Fn(&str) -> &'static str) -> String {
         let last = |path: &str| unit_of(path.rsplit('.').next().unwrap_or_default());
@@ -493,7 +493,7 @@ impl Claim {
         self.not_run.clone().or_else(|| item.not_run.clone())
     }
 
-    /// What the paper states, quoted or in our words.
+    /// The paper's statement, quoted or in our words.
     pub fn statement(&self) -> &str {
         self.quote.as_deref().or(self.statement.as_deref()).unwrap_or_default()
     }

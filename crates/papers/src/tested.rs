@@ -8,13 +8,13 @@ use crate::numbers::Numbers;
 use crate::paper::{Claim, Falls, Order, Other, Reduce, Test, Values};
 use crate::verdict::Measured;
 
-/// What becomes of a number before it is tested: its place among those that are tested, and the number.
+/// A change of a number before it is tested: its index among the tested ones, and the number.
 pub(crate) type Change<'a> = &'a dyn Fn(usize, f64) -> f64;
 
-/// Every number that the claim is about, and whether it keeps the bound. `drawn` says how often each seed was drawn.
+/// Every number that the claim is about, and whether it keeps the bound. `drawn` counts the draws of each seed.
 ///
 /// # Errors
-/// Says which cell is missing.
+/// Names the cell that is missing.
 pub(crate) fn tested(
     claim: &Claim,
     test: &Test,

@@ -1,10 +1,10 @@
-//! What became of a claim.
+//! The verdict of a claim.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a claim.
+/// The verdict of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// The bound is kept.
@@ -13,10 +13,10 @@ pub enum Verdict {
     /// It is not.
     #[serde(rename = "fails")]
     Fails,
-    /// The runs cannot tell: other seeds would say the contrary too often, or a run was outside its error bounds.
+    /// The runs do not decide: other seeds would contradict too often, or a run was outside its error bounds.
     #[serde(rename = "undecided")]
     Undecided,
-    /// Nobody can tell from what runs here.
+    /// Nothing that runs here decides.
     #[serde(rename = "not run here")]
     NotRunHere,
 }
@@ -32,7 +32,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A claim with its verdict and what was measured.
+/// A claim with its verdict and its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// The claim's id.
@@ -41,7 +41,7 @@ pub struct Finding {
     pub item: String,
     /// Where it stands in the paper.
     pub place: String,
-    /// What the paper states.
+    /// The paper's statement.
     pub statement: String,
     /// Whether the statement is the paper's wording.
     pub quoted: bool,
@@ -52,18 +52,18 @@ pub struct Finding {
     /// The measure: a path in a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,
-    /// What must hold, in words.
+    /// The bound, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
     /// Where the bound comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What became of it.
+    /// Its verdict.
     pub verdict: Verdict,
     /// The numbers that were tested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<Measured>,
-    /// How many seeds are behind it, where they are joined.
+    /// Number of seeds behind it, where they are joined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds: Option<usize>,
     /// The share of draws of as many seeds, with repetition, in which the bound is kept.
@@ -83,9 +83,9 @@ pub struct Finding {
 pub struct Measured {
     /// Where: the cell in words.
     pub at: String,
-    /// What was measured there.
+    /// The number measured there.
     pub value: f64,
-    /// What it was compared with, where that is not the bound itself.
+    /// The number compared with, where that is not the bound itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<f64>,
     /// Whether it keeps the bound.

@@ -1,4 +1,4 @@
-//! `verdicts.toml`: what the repository has on record, and how a run compares with it.
+//! `verdicts.toml`: the recorded verdicts of the repository, and their comparison with a run.
 
 use std::fmt::Write;
 
@@ -14,18 +14,18 @@ use crate::verdict::{Finding, Measured, Verdict};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// What became of the claim.
+    /// The verdict of the claim.
     pub verdict: Verdict,
-    /// What was measured, for people: it is not compared.
+    /// The measured numbers, for people: they are not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<String>,
-    /// How many seeds were joined. Like the two below it is not compared.
+    /// Number of joined seeds. Like the two below it is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<usize>,
     /// The share of draws of as many seeds in which the bound is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<f64>,
-    /// The smallest change of what is measured that would turn the verdict, as a share.
+    /// The smallest change of the measure that would turn the verdict, as a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flips: Option<f64>,
 }
@@ -43,7 +43,7 @@ pub struct Verdicts {
     short: IndexMap<String, Recorded>,
 }
 
-/// How a verdict compares with the record.
+/// Comparison of a verdict with the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Comparison {
@@ -59,7 +59,7 @@ impl Verdicts {
     /// Reads `verdicts.toml`; `file` is how errors name it.
     ///
     /// # Errors
-    /// Names the line and what is wrong there.
+    /// Names the line and the error there.
     pub fn parse(text: &str, file: &str) -> Result<Self, PaperError> {
         let at = |offset, what| PaperError { file: file.into(), line: check::line(text, offset), what };
         let verdicts: Self =
@@ -70,7 +70,7 @@ impl Verdicts {
         Ok(verdicts)
     }
 
-    /// What is on record for a claim.
+    /// The recorded verdict of a claim.
     pub fn of(&self, claim: &str, extent: Extent) -> Option<&Recorded> {
         match extent {
             Extent::Full => self.full.get(claim),
@@ -83,7 +83,7 @@ impl Verdicts {
         self.full.keys().chain(self.short.keys()).map(String::as_str)
     }
 
-    /// How `finding` compares with the record. A claim without a recorded verdict differs from everything: a new
+    /// Comparison of `finding` with the record. A claim without a recorded verdict differs from everything: a new
     /// claim cannot slip by.
     pub fn compare(&self, finding: &Finding, extent: Extent) -> Comparison {
         match self.of(&finding.id, extent) {
@@ -93,7 +93,7 @@ impl Verdicts {
         }
     }
 
-    /// Puts `findings` on record in the place of what was there for the same claims.
+    /// Records `findings` instead of the entries of the same claims.
     pub fn record(&mut self, findings: &[Finding], extent: Extent) {
         let kept = match extent {
             Extent::Full => &mut self.full,
@@ -157,7 +157,7 @@ fn in_words(finding: &Finding) -> Option<String> {
     (!finding.measured.is_empty()).then(|| finding.measured.iter().map(word).collect::<Vec<_>>().join("; "))
 }
 
-/// Five digits: what a person compares.
+/// Five digits: enough for a person to compare.
 fn short(x: f64) -> String {
     let text = format!("{x:.4e}");
     text.parse::<f64>().map_or(text, |rounded| rounded.to_string())

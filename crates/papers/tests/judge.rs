@@ -90,7 +90,7 @@ fn a_bound_is_said_in_the_unit_that_the_caller_prints() {
     assert_eq!(bound(test, &|x| x.to_string()), "above RED by 1000000 at least");
 }
 
-/// What a paper has of a case is paired with ours: by the label, or by `of`; the interval is that of the mean.
+/// Data of a paper for a case are paired with ours: by the label, or by `of`; the interval is that of the mean.
 #[test]
 fn lines_of_others_are_paired_with_ours() {
     let mut paper = paper("test = { at_least = 1 }");
@@ -408,7 +408,7 @@ fn the_same_seeds_give_the_same_draws() {
     assert_eq!(chance(), chance());
 }
 
-/// What is about each seed, or about the extremes, has no draws.
+/// A claim about each seed, or about the extremes, has no draws.
 #[test]
 fn a_claim_about_every_seed_is_not_drawn() {
     let cells = scattered([0.90, 0.90, 0.90, 0.90, 1.00]);

@@ -202,7 +202,7 @@ fn a_claim_is_named_by_its_id_by_its_target_or_in_a_list() {
     }
 }
 
-/// How many claims hold and fail stands on the first page as it is on record.
+/// The numbers of claims that hold and fail on the first page are those on record.
 #[test]
 fn the_first_page_counts_verdicts_as_the_record_does() {
     for folder in folders() {

@@ -1,4 +1,4 @@
-//! What the path is worth on this machine: `cargo run --release -p penstock-path --example bars`, as root.
+//! Error of the path on this machine: `cargo run --release -p penstock-path --example bars`, as root.
 //!
 //! Prints the figures of docs/linux.md: how late the machine itself ends a sleep, pings over an idle path, lateness at 100 and
 //! 200 Mbit/s and 1 Gbit/s, a transfer with losses and marks, and what one flow gets without a limit of rate, beside two ends

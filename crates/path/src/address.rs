@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::packet::Way;
 
-/// Flows at most: what the last two octets count.
+/// Flows at most: as many as the last two octets count.
 pub const MOST_FLOWS: usize = 65_000;
 
 /// The second octet of an address, or the fourth group, which reads the same.

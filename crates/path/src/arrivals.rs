@@ -1,14 +1,14 @@
-//! When what is read from the devices arrived there.
+//! Arrival times of packets read from the devices.
 //!
-//! A device does not say. What is read in one look came since the last one: a few microseconds ago, and counts as having come now,
+//! A device has no times. Packets read in one look came since the last one: a few microseconds ago, and count as having come now,
 //! unless the path was kept from its processor. A millisecond at 1 Gbit/s is 83 packets, and a link that took all of them for
 //! arrivals of the moment it looks again, with nothing departed in between, would drop what a buffer of 100 packets has room
 //! for. So after a gap they are spread over the time in which they came, by their bytes, as a sender that paces sends them.
 //!
-//! That is what queues and markers go by. But the sender may have been kept from its processor too, and have sent all of it
+//! Queues and markers use these times. But the sender may have been kept from its processor too, and have sent all of it
 //! just now: a packet that came out by a time that was guessed too early would show its sender a round trip shorter than the path's,
 //! and laws remember the shortest. So each packet takes as long from when it was read as it would have from when it arrived
-//! ([`super::packet::Packet::unseen`]): what was spread over a gap comes out together, faster than the link.
+//! ([`super::packet::Packet::unseen`]): packets spread over a gap come out together, faster than the link.
 
 use std::collections::VecDeque;
 
@@ -16,18 +16,18 @@ use penstock_law::quantity::{Rate, Time};
 
 use super::packet::Way;
 
-/// Reads of a device in one look, before what is due has its turn.
+/// Reads of a device in one look, before due packets have their turn.
 const READS: usize = 16;
 /// After a gap as long as this all is read that the fastest link could carry in it, since all of it has to be spread. Two
 /// packets of a pair are 12 us apart at 1 Gbit/s, and shorter looks are to leave them so.
 const LONG: Time = Time(100_000_000);
-/// But no more than this, 32 ms of 1 Gbit/s: who looks late because it is busy is not to be made later still [B]. What that
-/// leaves counts as having come in the next look.
+/// But no more than this, 32 ms of 1 Gbit/s: a thread that is late because it is busy is not to be made later still [B]. The
+/// remainder counts as having come in the next look.
 const MOST: u64 = 4_000_000;
 /// Nor more bursts of the smallest packets, of which those bytes hold 80,000.
 const BURSTS: usize = 4000;
 
-/// What was read in one look.
+/// The packets read in one look.
 #[derive(Debug)]
 pub(super) struct Arrivals<T> {
     rate: Rate,

@@ -1,4 +1,4 @@
-//! How the path's thread gets its processor, and what it leaves of it to others.
+//! Scheduling of the path's thread on its processor, and the share that it leaves to others.
 
 use std::io;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use penstock_machine::scheduling::Scheduling;
 
 use super::processors::Processors;
 
-/// Puts this thread in front of others; says how, and what it has to keep to.
+/// Puts this thread in front of others; returns its scheduling, and the limits it has to keep to.
 ///
-/// `SCHED_DEADLINE` takes away what a thread has used beyond its share, but looks only at its ticks, every 4 ms or so: a share
+/// `SCHED_DEADLINE` takes away time that a thread has used beyond its share, but looks only at its ticks, every 4 ms or so: a share
 /// of nine tenths is gaps of 0.3 to 2 ms, each 80 packets at 1 Gbit/s and more. And it does not let a thread keep to one processor. So
-/// where a fast path has one of its own the thread is under `SCHED_FIFO` there, and rests by itself before it is made to.
+/// where a fast path has one of its own the thread is under `SCHED_FIFO` there, and pauses by itself before it is made to.
 pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static str, Option<Ration>)> {
     let first = || Scheduling::FIRST.take().is_ok().then(|| (Scheduling::FIRST.name(), Some(Ration::default())));
     let most = || Scheduling::MOST.take().is_ok().then(|| (Scheduling::MOST.name(), None));
@@ -32,27 +32,27 @@ pub(super) fn take_turn(processors: Option<&Processors>) -> io::Result<(&'static
     Ok(taken.unwrap_or(("normal", None)))
 }
 
-/// What a thread under `SCHED_FIFO` may use of its processor.
+/// Limits of a thread under `SCHED_FIFO` on its processor.
 ///
-/// The kernel stops all of them for the rest of a second of which they have used 95 % (`sched_rt_runtime_us`), and what it has to do
-/// on that processor itself waits as long. Rests of some 70 us in each millisecond, where it comes to that, are less than that
+/// The kernel stops all of them until the end of a second of which they have used 95 % (`sched_rt_runtime_us`), and its own work
+/// on that processor waits as long. Pauses of some 70 us in each millisecond, where it comes to that, are less than that
 /// at once.
 #[derive(Debug, Default)]
 pub(super) struct Ration {
     asked: Time,
     used: Time,
-    /// What may be used before it rests; negative: what it used too much [ps].
+    /// Time that may be used before it pauses; negative: time used too much [ps].
     saved: i64,
 }
 
 impl Ration {
-    /// How often it asks the kernel what it has used.
+    /// Interval of reading its used time from the kernel.
     const EVERY: Time = Time(1_000_000_000);
-    /// What is not used is saved up to here: a second has no more than 930 + 10 ms [ps].
+    /// Unused time is saved up to here: a second has no more than 930 + 10 ms [ps].
     const MOST: i64 = 10_000_000_000;
     const PERCENT: u64 = 93;
 
-    /// Whether to rest now, and how long.
+    /// Whether to pause now, and how long.
     pub(super) fn rest(&mut self, now: Time) -> Option<Time> {
         if now.since(self.asked) < Self::EVERY {
             return None;
@@ -73,10 +73,10 @@ impl Ration {
 /// From this rate on, with a packet there and one back every 80 us, the thread is hardly ever idle.
 const BUSY: Rate = Rate(150_000_000);
 
-/// How long before something is due the thread stops sleeping.
+/// The time before a deadline from which the thread does not sleep.
 ///
-/// A sleep ends late by what the kernel and the processor take to wake: some 20 us after a short one, and several times that
-/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up what the scheduler allows, so
+/// A sleep ends late by the time that the kernel and the processor take to wake: some 20 us after a short one, and several times that
+/// where a processor that was idle for milliseconds went to sleep too. Looking in vain uses up the time of the scheduler, so
 /// short sleeps have a fixed lead, and long ones, of which few fit into a second, the one that nearly all of the last ones needed.
 #[derive(Debug)]
 pub(super) struct Lead {
@@ -97,12 +97,12 @@ impl Lead {
         Self { short: if rate < BUSY { Self::LEAST } else { Time(5_000_000) }, long: Self::LEAST }
     }
 
-    /// What is due in `wait` is looked for so long before.
+    /// Time before an event due in `wait` from which it is polled for.
     pub(super) fn before(&self, wait: Time) -> Time {
         if wait < Self::LONG { self.short } else { self.long }
     }
 
-    /// The sleep before what was due in `wait` ended so late; zero if a packet ended it.
+    /// The sleep before an event due in `wait` ended so late; zero if a packet ended it.
     pub(super) fn slept(&mut self, wait: Time, late: Time) {
         if wait < Self::LONG || late == Time::ZERO {
             return;

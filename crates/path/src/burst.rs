@@ -1,7 +1,7 @@
 //! Super-packets: taken apart into the packets that would cross a wire, and put together again from those.
 //!
 //! A sender with segmentation offload hands over up to 64 kB at once; the path models every packet of them on its own, so
-//! each may be lost, marked or delayed. What is due together is handed to the receiver together again, as its network card
+//! each may be lost, marked or delayed. Packets due together are handed to the receiver together again, as its network card
 //! would (GRO), since the cost of a packet is mostly that of handing it over.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use penstock_law::quantity::Time;
 
 use super::wire::{Content, Flaw, Headers, Kind, Offload, TCP, add, fold, mark, parse, set_codepoint, set_ecn};
 
-/// What a device gave at once: a packet, or a super-packet.
+/// A read of a device: a packet, or a super-packet.
 #[derive(Debug)]
 pub struct Burst {
     offload: Offload,
@@ -33,7 +33,7 @@ const RST: u8 = 0x04;
 const SYN: u8 = 0x02;
 const FIN: u8 = 0x01;
 
-/// One packet of a burst: its own headers, and where the rest is.
+/// One packet of a burst: its own headers, and where its payload is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     offload: Offload,
@@ -45,10 +45,10 @@ pub struct Piece {
 }
 
 impl Burst {
-    /// Takes what the device gave.
+    /// Takes a read of the device.
     ///
     /// # Errors
-    /// What a router would not pass on.
+    /// A packet that a router would not pass on.
     pub fn new(offload: Offload, bytes: &[u8]) -> Result<Self, Flaw> {
         let headers = parse(bytes)?;
         let payload = headers.total - headers.end();
@@ -174,12 +174,12 @@ impl Piece {
         &self.header[..self.end]
     }
 
-    /// Where in its burst the rest is.
+    /// Where in its burst the payload is.
     pub fn payload(&self) -> Range<usize> {
         self.payload.0 as usize..self.payload.1 as usize
     }
 
-    /// What goes to the device in front of it.
+    /// The header of the device in front of it.
     pub fn offload(&self) -> Offload {
         self.offload
     }
@@ -204,7 +204,7 @@ impl Piece {
     }
 }
 
-/// Packets that become one super-packet; `K` tells bursts apart.
+/// Packets that become one super-packet; `K` distinguishes bursts.
 #[derive(Debug)]
 pub struct Train<K> {
     first: Piece,
@@ -290,7 +290,7 @@ impl<K: Copy + PartialEq> Train<K> {
         self.segments
     }
 
-    /// What goes to the device: in front, the headers; the rest is [`Train::parts`].
+    /// The bytes for the device: in front, the headers; the payloads are [`Train::parts`].
     pub fn finish(&self) -> (Offload, [u8; LONGEST], usize) {
         let Piece { offload, mut header, ip, end, .. } = self.first;
         if self.segments == 1 {
@@ -335,7 +335,7 @@ impl<K> Default for Coalescer<K> {
 }
 
 impl<K: Copy + PartialEq> Coalescer<K> {
-    /// A packet is due that is wanted then. `write` is given what is complete.
+    /// A packet is due that is wanted then. `write` is given complete super-packets.
     pub fn push(&mut self, piece: Piece, burst: K, wanted: Time, mut write: impl FnMut(&Train<K>)) {
         let Some(connection) = piece.connection() else {
             // It may be a fragment of what an open train carries.

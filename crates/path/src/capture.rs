@@ -1,6 +1,6 @@
-//! The packets of an end, as tcpdump would write them there: what it hands to the path and what it gets, with the kernel's times.
+//! The packets of an end, as tcpdump would write them there: those handed to the path and received from it, with the kernel's times.
 //!
-//! What leaves is often one super-packet of many, which the path takes apart; what arrives may be put together again. Of
+//! A sent packet is often one super-packet of many, which the path takes apart; received ones may be put together again. Of
 //! each the headers are kept.
 
 use std::fs::File;
@@ -31,7 +31,7 @@ pub struct Capture {
     writer: JoinHandle<io::Result<Captured>>,
 }
 
-/// What a capture has.
+/// Counts of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Captured {
     /// Packets that are in it.
@@ -40,18 +40,18 @@ pub struct Captured {
     pub missed: u64,
 }
 
-/// Of each packet so much at most [B]: the headers of IP and TCP with all options, and what tunnels put around them.
+/// Of each packet so much at most [B]: the headers of IP and TCP with all options, and those of tunnels around them.
 const SNAPLEN: usize = 160;
-/// What may wait to be written [B].
+/// Bytes that may wait to be written [B].
 const ROOM: usize = 1 << 24;
-/// How often it is asked to end.
+/// Interval at which it checks for its end.
 const LOOK: u16 = 50;
 
 impl Capture {
     /// Begins to write the packets of an end.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn begin(end: &End, file: File) -> io::Result<Self> {
         let packets = end.namespace.within(|| packets_of_device(NAME))?;
         setsockopt(&packets, sockopt::RcvBufForce, &ROOM).or_else(|_| setsockopt(&packets, sockopt::RcvBuf, &ROOM))?;

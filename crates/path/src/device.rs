@@ -1,4 +1,4 @@
-//! A TUN device: all that an end sends can be read from it, and what is written to it the end receives.
+//! A TUN device: all packets that an end sends can be read from it, and the end receives those written to it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -12,7 +12,7 @@ use super::burst::{Burst, MOST_SEGMENTS, Train};
 use super::wire::Offload;
 use crate::syscall::make_tun;
 
-/// What it is called, in a namespace where there is no other.
+/// Its name, in a namespace where there is no other.
 pub(crate) const NAME: &str = "penstock0";
 
 /// The longest packet of IP [B].
@@ -25,7 +25,7 @@ pub(crate) struct Device {
     buffer: Box<[u8]>,
 }
 
-/// What a device gave.
+/// A read of a device.
 #[derive(Debug)]
 pub(crate) enum Got {
     /// Nothing: there is nothing to read.
@@ -40,7 +40,7 @@ impl Device {
     /// A new one in the namespace of the calling thread, down and without addresses.
     ///
     /// # Errors
-    /// What the kernel says; it asks for `CAP_NET_ADMIN`.
+    /// An error of the kernel; `CAP_NET_ADMIN` is required.
     pub(crate) fn new() -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
         let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
@@ -53,7 +53,7 @@ impl Device {
         self.file.as_fd()
     }
 
-    /// What the end has sent, if anything.
+    /// A packet that the end has sent, if any.
     ///
     /// # Errors
     /// Where the device is no longer there.

@@ -1,6 +1,6 @@
-//! What happens to packets between the two ends: queues, lines, losses and marks, with time as an argument.
+//! Events of packets between the two ends: queues, lines, losses and marks, with time as an argument.
 //!
-//! Everything happens at the moment it should, however late the caller comes: a packet reaches its next link, a line
+//! Every event occurs at its exact moment, however late the caller comes: a packet reaches its next link, a line
 //! becomes free and a law's period goes by in the order of their own times, so that lateness does not add up along a way.
 //! Only arrivals are as late as the caller was in reading them: see [`Packet::unseen`].
 
@@ -37,13 +37,13 @@ pub struct Passed {
     pub delivered: u64,
     /// Of those, with a mark that they got on the path.
     pub marked: u64,
-    /// What entered, on the wire [B].
+    /// Bytes that entered, on the wire [B].
     pub sent_bytes: u64,
-    /// What came out, on the wire [B].
+    /// Bytes that came out, on the wire [B].
     pub delivered_bytes: u64,
 }
 
-/// Where a flow's packets go, each way: which hops, and what follows the last.
+/// Where a flow's packets go, each way: the hops, and the end behind the last.
 #[derive(Debug, Clone)]
 struct Flow {
     key: Key,
@@ -51,7 +51,7 @@ struct Flow {
     entrances: [Option<u32>; 2],
     contract: Option<u32>,
     routes: [(u32, u8); 2],
-    /// The share of what goes to its receiver that is lost behind the last link, and the coins.
+    /// The share of packets to its receiver that is lost behind the last link, and the coins.
     loss: Option<(f64, Stream)>,
     passed: Passed,
 }
@@ -68,7 +68,7 @@ struct Entrance {
 /// Where a customer's data enter, under a contract.
 struct Contract {
     conditioner: Conditioner,
-    /// Its place among the customers.
+    /// Its index among the customers.
     customer: usize,
     coins: Stream,
 }
@@ -80,21 +80,21 @@ struct Hop {
     line: u32,
 }
 
-/// What the longest gap may be after which a packet is still marked by what the law said when it left the link.
+/// The longest gap after which a packet is still marked by the law's output when it left the link.
 const UNSEEN: Time = Time(Time::PER_SECOND);
 
-/// A delay line: what enters first leaves first. Only its head is on the agenda.
+/// A delay line: first in, first out. Only its head is on the agenda.
 #[derive(Debug)]
 struct Line {
     link: u32,
     delay: Time,
-    /// When what entered last leaves.
+    /// Time at which the last packet leaves.
     last: Time,
     /// When each comes out, and when it left the link.
     packets: Ring<(Time, Time, Packet)>,
 }
 
-/// What happens next.
+/// The events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The head of a flow's own way comes out.
@@ -133,7 +133,7 @@ impl Emulation {
     /// The links of a scenario, empty, at time zero.
     ///
     /// # Errors
-    /// Says what this path does not do.
+    /// Names the features that this path lacks.
     pub fn of(scenario: &Scenario) -> Result<Self, Refused> {
         let mut plan = Plan::default();
         let classes = scenario.class_names();
@@ -205,7 +205,7 @@ impl Emulation {
         self.crossed
     }
 
-    /// A packet enters at `now`. Everything before that has happened: see [`Emulation::advance`].
+    /// A packet enters at `now`. All events before were processed: see [`Emulation::advance`].
     pub fn offer(&mut self, now: Time, packet: Packet) {
         let now = now.max(self.now);
         self.now = now;
@@ -232,12 +232,12 @@ impl Emulation {
         }
     }
 
-    /// When something happens next; never where nothing is under way and no law has a period.
+    /// Time of the next event; never where nothing is under way and no law has a period.
     pub fn next(&self) -> Time {
         self.agenda.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
 
-    /// Lets everything happen that happens up to `now`.
+    /// Processes all events up to `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some(Reverse((time, _, event))) = self.agenda.peek().copied()
             && time <= now
@@ -258,17 +258,17 @@ impl Emulation {
         self.now = self.now.max(now);
     }
 
-    /// What has come out since this was last asked, in the order of time.
+    /// Packets that have come out since the last call, in the order of time.
     pub(crate) fn exits(&mut self) -> std::vec::Drain<'_, Exit> {
         self.exits.drain(..)
     }
 
-    /// Packets that have been dropped or lost since this was last asked.
+    /// Packets dropped or lost since the last call.
     pub fn dropped(&mut self) -> std::vec::Drain<'_, Packet> {
         self.dropped.drain(..)
     }
 
-    /// What passed of each flow.
+    /// Counters of each flow.
     pub fn passed(&self) -> Vec<Passed> {
         self.flows.iter().map(|flow| flow.passed).collect()
     }
@@ -279,7 +279,7 @@ impl Emulation {
         (station.read(now), station.waiting(now))
     }
 
-    /// Conditioners, with the places of their customers among all.
+    /// Conditioners, with the indices of their customers among all.
     pub fn contracts(&self) -> impl Iterator<Item = (usize, &Conditioner)> {
         self.contracts.iter().map(|contract| (contract.customer, &contract.conditioner))
     }
@@ -289,12 +289,12 @@ impl Emulation {
         self.contracts.iter_mut().map(|contract| &mut contract.conditioner)
     }
 
-    /// What holds a link's queue, to be read.
+    /// The queues of links, to be read.
     pub(super) fn stations(&mut self) -> impl Iterator<Item = &mut Station<Packet>> {
         self.links.iter_mut().map(|link| &mut link.station)
     }
 
-    /// What holds a link's queue.
+    /// The queue of a link.
     pub fn station(&self, link: usize) -> &Station<Packet> {
         &self.links[link].station
     }

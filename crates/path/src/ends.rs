@@ -1,4 +1,4 @@
-//! The two ends: a namespace each, with a device, an address a flow, and what the kernel's TCP goes by there.
+//! The two ends: a namespace each, with a device, an address a flow, and the settings of the kernel's TCP.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use super::device::{Device, NAME};
 use super::packet::Way;
 use super::processors::Processors;
 
-/// What the kernel's TCP shall go by; what is not said is as the kernel has it.
+/// Settings of the kernel's TCP; without a value the kernel's own holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Habits {
     /// Packets of any kind are no longer than this.
@@ -27,13 +27,13 @@ pub struct Habits {
     pub burst: Option<u32>,
     /// Whether a connection keeps its window however long it has nothing to send; the kernel lets it shrink (RFC 2861).
     pub keep_window: bool,
-    /// Accurate ECN (RFC 9768), where all senders ask for it.
+    /// Accurate ECN (RFC 9768), where all senders request it.
     pub accurate_ecn: Option<AccurateEcn>,
-    /// What holds of each flow.
+    /// Settings of each flow.
     pub flows: Vec<FlowHabits>,
 }
 
-/// How senders that ask for accurate ECN are answered.
+/// The replies to senders that request accurate ECN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccurateEcn {
     /// Whether receivers know it; if not, connections fall back to RFC 3168.
@@ -50,18 +50,18 @@ impl AccurateEcn {
     }
 }
 
-/// What holds of one flow.
+/// Settings of one flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlowHabits {
     /// The window at the start [packets].
     pub initial_window: Option<u32>,
     /// The least retransmission timeout.
     pub min_rto: Option<Time>,
-    /// Whether the sender asks for ECN.
+    /// Whether the sender requests ECN.
     pub ecn: bool,
     /// Whether every packet is acknowledged at once.
     pub quick_ack: bool,
-    /// What the receiver offers at most.
+    /// Largest window that the receiver offers.
     pub receive_window: Option<Bytes>,
     /// The controller that the receiver must have too, to echo marks packet by packet.
     pub echoes: Option<Arc<str>>,
@@ -75,11 +75,11 @@ pub struct End {
     /// Its devices' figures, open since it takes rights to get there.
     figures: File,
     processors: Option<Processors>,
-    /// Whether this is where data come from.
+    /// Whether data come from here.
     way: Way,
 }
 
-/// Who asks for ECN, and who agrees: nobody asks of its own accord, and who is asked agrees; or all ask for accurate ECN.
+/// ECN by default: no end requests it of its own accord, and each agrees to a request; or all request accurate ECN.
 const ECN: &str = "ipv4/tcp_ecn";
 const AGREE: &str = "2";
 const ACCURATE: &str = "3";
@@ -94,7 +94,7 @@ impl End {
     /// Makes the end that data leave (`Way::There`) or reach (`Way::Back`), and the device to read and write.
     ///
     /// # Errors
-    /// What the kernel or `ip` says.
+    /// An error of the kernel or of `ip`.
     pub(super) fn new(way: Way, habits: &Habits, processors: Option<&Processors>) -> io::Result<(Self, Device)> {
         let namespace = Namespace::new()?;
         let (device, figures) = namespace.within(|| {
@@ -112,10 +112,10 @@ impl End {
         Ok((Self { namespace, figures, processors: processors.cloned(), way }, device))
     }
 
-    /// Puts the calling thread, and what it will start, to this end for good: into its namespace, and off the path's processor.
+    /// Puts the calling thread, and its children, to this end for good: into its namespace, and off the path's processor.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn enter(&self) -> io::Result<()> {
         self.namespace.enter()?;
         self.processors.as_ref().map_or(Ok(()), Processors::keep_to_ends)
@@ -135,7 +135,7 @@ impl End {
     /// Packets that this end could not give to its device.
     ///
     /// # Errors
-    /// Where the kernel does not say.
+    /// Where the kernel has no count.
     pub fn dropped(&self) -> io::Result<u64> {
         let mut figures = &self.figures;
         let mut text = String::new();
@@ -214,8 +214,8 @@ fn batch(way: Way, habits: &Habits, six: bool) -> String {
     lines
 }
 
-/// How a flow's own address reaches its peer: over the device; and over the loopback once there is no device, which is when the
-/// path ends or is killed. Nobody listens there, so that the kernel answers what is sent to it with a reset: a connection that a
+/// The route of a flow's own address to its peer: over the device; and over the loopback once there is no device, which is when the
+/// path ends or is killed. Nothing listens there, so that the kernel responds with a reset: a connection that a
 /// program has left behind, with data that nobody can take any more, ends at its next retransmission. Otherwise it
 /// would try for minutes, and keep its network namespace for that.
 fn reach(lines: &mut String, own: &str, peer: &str, metrics: &str) {

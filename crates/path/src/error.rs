@@ -1,9 +1,9 @@
-//! How far the path was from what it should have been.
+//! Error of the path against its schedule.
 
 use penstock_law::quantity::Time;
 use penstock_link::Histogram;
 
-/// What a run may be off by, and still count. Lateness is when a packet was handed over less when it should have been; a gap
+/// Bounds of the error of a run that still counts. Lateness is when a packet was handed over less when it should have been; a gap
 /// is a time in which the path did not look, though it was not waiting for anything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
@@ -27,7 +27,7 @@ impl Bound {
     }
 }
 
-/// What a path was off by.
+/// Lateness of a path.
 #[derive(Debug, Clone, Default)]
 pub struct Lateness {
     /// Packets by lateness [ns].
@@ -60,7 +60,7 @@ impl Lateness {
         self.longest_gap = self.longest_gap.max(span);
     }
 
-    /// What all of it amounts to.
+    /// Summary of all of it.
     pub fn sum_up(&self, bound: Bound) -> Error {
         let at = |share| self.packets.quantile(share).map(|ns| Time::from_seconds(ns * 1e-9).min(self.latest));
         let mut error = Error {
@@ -92,7 +92,7 @@ impl Lateness {
     }
 }
 
-/// What a run was off by, and by what it was beyond its bound.
+/// The errors of a run, and their excess over its bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
     /// The bound.

@@ -3,7 +3,7 @@
 //! Each end is a network namespace without a name, held by this process alone, so that nothing is left of it however the
 //! process ends. All that an end sends goes into a TUN device, whose other side a [`router`] reads: it takes
 //! super-packets apart ([`burst`]), passes each packet through the queues, lines, losses and marks of the scenario
-//! ([`emulation`], over the queues of `penstock-link` that the packets world has), and hands over what is due. It keeps
+//! ([`emulation`], over the queues of `penstock-link` that the packets world has), and hands over due packets. It keeps
 //! books of how late it was ([`error`]).
 
 pub mod address;
@@ -45,18 +45,18 @@ use packet::Way;
 use processors::Processors;
 use router::{Outcome, Router};
 
-/// What this path does not carry, and what would do.
+/// A feature that this path lacks, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {instead}")]
 pub struct Refused {
-    /// What it does not carry.
+    /// The feature.
     pub what: String,
-    /// What to do instead.
+    /// The remedy.
     pub instead: String,
 }
 
 impl Refused {
-    /// Of what it does not carry, and what would do.
+    /// Of a feature that it lacks, and the remedy.
     pub fn new(what: impl Into<String>, instead: impl Into<String>) -> Self {
         Self { what: what.into(), instead: instead.into() }
     }
@@ -68,7 +68,7 @@ pub enum Error {
     /// The machine lacks something.
     #[error(transparent)]
     Missing(#[from] Missing),
-    /// The scenario asks for what this path does not carry.
+    /// The scenario requires a feature that this path lacks.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// The kernel was expected to do it, and did not.
@@ -107,7 +107,7 @@ pub struct Laid {
     pub sender: End,
     /// Where they go.
     pub receiver: End,
-    /// What this path may be off by.
+    /// Bound of this path's error.
     pub bound: Bound,
     emulation: Emulation,
     devices: [device::Device; 2],
@@ -123,7 +123,7 @@ pub struct Running {
     pub sender: End,
     /// Where they go.
     pub receiver: End,
-    /// What this path may be off by.
+    /// Bound of this path's error.
     pub bound: Bound,
     _nat: Option<Nat>,
     stop: Arc<AtomicBool>,
@@ -135,9 +135,9 @@ pub struct Running {
 pub struct Schedule {
     /// The boundaries of the intervals of measurement, in order: when everything is read.
     pub boundaries: Vec<Time>,
-    /// How often counters are. A path without an end keeps some tens of thousands of samples: when there are more, every other one.
+    /// Sampling period of counters. A path without an end keeps some tens of thousands of samples: when there are more, every other one.
     pub sample: Time,
-    /// When it ends; never until it is told to.
+    /// Its end; never until it is stopped.
     pub end: Time,
 }
 
@@ -154,7 +154,7 @@ impl Laid {
     /// Lays the path of a scenario.
     ///
     /// # Errors
-    /// What the machine lacks, what this path does not carry, and what the kernel says.
+    /// A feature that the machine or this path lacks, or an error of the kernel.
     pub fn new(scenario: &Scenario, habits: &Habits) -> Result<Self, Error> {
         let emulation = Emulation::of(scenario)?;
         if emulation.flows() > address::MOST_FLOWS {
@@ -183,17 +183,17 @@ impl Laid {
         })
     }
 
-    /// Gives the sending end a way out: what it sends to an address that is no flow's crosses the links as if it were for the first
+    /// Gives the sending end a way out: a packet to an address that is no flow's crosses the links as if it were for the first
     /// flow's receiver, and goes on from there into this machine's network.
     ///
     /// # Errors
-    /// Where this machine does not forward packets, and what the kernel or `ip` says.
+    /// Where this machine does not forward packets, or an error of the kernel or of `ip`.
     pub fn open(&mut self) -> Result<(), Error> {
         self.nat = Some(Nat::new(&self.sender, &self.receiver)?);
         Ok(())
     }
 
-    /// Begins to carry: `clock` says when time zero is.
+    /// Begins to carry: `clock` determines time zero.
     ///
     /// # Errors
     /// Where there is no thread to be had.
@@ -211,15 +211,15 @@ impl Laid {
 }
 
 impl Running {
-    /// Whether it has ended by itself: its time is over, or something went wrong.
+    /// Whether it has ended by itself: its time is over, or an error occurred.
     pub fn ended(&self) -> bool {
         self.router.is_finished()
     }
 
-    /// Ends it, and says what it was like.
+    /// Ends it, and returns its outcome.
     ///
     /// # Errors
-    /// What went wrong with a device.
+    /// An error of a device.
     pub fn end(self) -> Result<Outcome, Error> {
         self.stop.store(true, Ordering::Relaxed);
         let (mut outcome, _devices) = match self.router.join() {

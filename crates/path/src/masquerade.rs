@@ -16,7 +16,7 @@ const NEW_CHAIN: u16 = NFTABLES << 8 | 3;
 const NEW_RULE: u16 = NFTABLES << 8 | 6;
 const BATCH_BEGIN: u16 = 0x10;
 const BATCH_END: u16 = 0x11;
-/// `NLMSG_ERROR`, which is also how the kernel says that it has done something.
+/// `NLMSG_ERROR`, which is also the kernel's message of success.
 const ANSWER: u16 = 2;
 
 const REQUEST: u16 = 1;
@@ -111,7 +111,7 @@ fn expression(name: &str, content: &[u8]) -> Vec<u8> {
     nest(1, &[text(1, name), nest(2, content)].concat())
 }
 
-/// How many messages are acknowledged in what the kernel said; or what is wrong.
+/// Number of messages acknowledged in the kernel's reply; or the error.
 fn answers(mut said: &[u8]) -> io::Result<usize> {
     let (mut count, word) = (0, |bytes: &[u8]| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     while said.len() >= HEADER + 4 {

@@ -1,7 +1,7 @@
 //! The way out: from the sending end over the links to the receiving end, and from there into this machine's network.
 //!
 //! Whatever the sending end sends to an address that is no flow's crosses the links and leaves the receiving end by a pair of devices
-//! (veth) whose other half is in the namespace of this process; both replace the source address, so that answers come back the same way.
+//! (veth) whose other half is in the namespace of this process; both replace the source address, so that replies come back the same way.
 //! All of it goes with this process: the pair with the receiving end's namespace, the rules with the sockets that made them.
 
 use std::fs;
@@ -22,7 +22,7 @@ pub(super) struct Nat {
     _rules: [OwnedFd; 2],
 }
 
-/// What the receiving end's half of the pair is called.
+/// Name of the receiving end's half of the pair.
 const INNER: &str = "penstock1";
 /// Pairs of addresses in 10.79.0.0/16.
 const PAIRS: u32 = 1 << 14;
@@ -31,7 +31,7 @@ impl Nat {
     /// Gives the sending end a way out.
     ///
     /// # Errors
-    /// Where this machine does not forward packets, and what the kernel or `ip` says.
+    /// Where this machine does not forward packets, or an error of the kernel or of `ip`.
     pub(super) fn new(sender: &End, receiver: &End) -> Result<Self, Error> {
         let forwards = fs::read_to_string("/proc/sys/net/ipv4/ip_forward").is_ok_and(|text| text.trim() == "1");
         if !forwards {

@@ -1,7 +1,7 @@
 //! Which processor the path has for itself.
 //!
-//! While much is under way its thread does not sleep, and whoever shares its processor is not heard, or keeps the path from
-//! looking: at 1 Gbit/s a millisecond is 83 packets. So it moves to one, and what runs at the ends keeps to the others. A slower
+//! While much is under way its thread does not sleep, and other threads of its processor do not run, or keep the path from
+//! looking: at 1 Gbit/s a millisecond is 83 packets. So it moves to one, and programs at the ends keep to the others. A slower
 //! path mostly sleeps, and is looked after sooner by whichever processor is free.
 
 use std::io;
@@ -25,7 +25,7 @@ const THIS_THREAD: Pid = Pid::from_raw(0);
 const FAST: Rate = Rate(300_000_000);
 
 impl Processors {
-    /// None for a slow path, and where there is only one processor, or more than a set has room for.
+    /// None for a slow path, and where there is only one processor, or more than a set has space for.
     pub(super) fn shared_out(rate: Rate) -> Option<Self> {
         if rate < FAST {
             return None;
@@ -54,7 +54,7 @@ impl Processors {
         Ok(sched_setaffinity(THIS_THREAD, &self.all)?)
     }
 
-    /// Keeps this thread, and what it starts, off the path's.
+    /// Keeps this thread, and its children, off the path's.
     pub(super) fn keep_to_ends(&self) -> io::Result<()> {
         Ok(sched_setaffinity(THIS_THREAD, &self.ends)?)
     }

@@ -1,7 +1,7 @@
-//! The thread between the two ends: reads what they send, lets the emulation decide, and hands over what is due.
+//! The thread between the two ends: reads their packets, lets the emulation decide, and hands over due ones.
 //!
 //! It sleeps in `ppoll` until shortly before something is due, and looks without sleeping from then on: the kernel wakes a
-//! thread some 20 us after the moment it asked for, and later if the processor slept for long (`Lead`).
+//! thread some 20 us after the requested moment, and later if the processor slept for long (`Lead`).
 
 use std::io;
 use std::net::IpAddr;
@@ -29,24 +29,24 @@ use super::packet::{Packet, Way};
 use super::processors::Processors;
 use super::wire::Headers;
 
-/// What a router is made of.
+/// Parts of a router.
 #[derive(Debug)]
 pub(super) struct Router {
     pub(super) clock: Clock,
     pub(super) emulation: Emulation,
     /// Where packets that go there come from, and those that go back.
     pub(super) devices: [Device; 2],
-    /// How much the fastest link carries: what decides how early the thread stops sleeping.
+    /// Rate of the fastest link: it decides how early the thread stops sleeping.
     pub(super) rate: Rate,
     /// Where it runs.
     pub(super) processors: Option<Processors>,
-    /// Whether what goes there to an address that is no flow's goes on behind the receiving end.
+    /// Whether packets to an address that is no flow's go on behind the receiving end.
     pub(super) open: bool,
     /// When it reads everything, in order.
     pub(super) boundaries: Vec<Time>,
     /// When it reads counters: every so often.
     pub(super) sample: Time,
-    /// When it ends, unless it is told before.
+    /// Its end, unless it is stopped before.
     pub(super) end: Time,
 }
 
@@ -65,7 +65,7 @@ pub struct Boundary {
     pub passed: Vec<Passed>,
 }
 
-/// What a law shows: name, unit, value.
+/// An observable of a law: name, unit, value.
 pub type Observable = (&'static str, &'static str, f64);
 
 /// Counters at a moment.
@@ -73,11 +73,11 @@ pub type Observable = (&'static str, &'static str, f64);
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// Of each link: counters, packets waiting, and what its law shows.
+    /// Of each link: counters, packets waiting, and its law's observables.
     pub links: Vec<(Counters, u64, Vec<Observable>)>,
-    /// Of each link and class that its law keeps apart, what it shows.
+    /// Observables of each link and class that its law keeps apart.
     pub classes: Vec<Vec<Vec<Observable>>>,
-    /// Of each conditioner: what passed, the level of its bucket [B], and what its law shows.
+    /// Of each conditioner: counters, the level of its bucket [B], and its law's observables.
     pub conditioners: Vec<(InProfile, f64, Vec<Observable>)>,
     /// Of each flow.
     pub passed: Vec<Passed>,
@@ -111,14 +111,14 @@ impl Sample {
     }
 }
 
-/// What a path leaves behind.
+/// Results of a path.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How late packets were.
+    /// Lateness of packets.
     pub lateness: Lateness,
     /// The counters at the boundaries of intervals of measurement.
     pub boundaries: Vec<Boundary>,
-    /// What was read in between.
+    /// Samples in between.
     pub samples: Vec<Sample>,
     /// The links, as they are at the end.
     pub emulation: Emulation,
@@ -126,17 +126,17 @@ pub struct Outcome {
     pub end: Time,
     /// Packets for none of the flows, which went nowhere.
     pub strangers: u64,
-    /// What a router does not pass on.
+    /// Packets that a router does not pass on.
     pub flawed: u64,
-    /// Packets that the receiving end did not take, for what they are.
+    /// Packets that the receiving end refused for their kind.
     pub refused: u64,
-    /// How the thread was scheduled.
+    /// Scheduling of the thread.
     pub scheduling: String,
     /// Arrivals at links that are neither departed, dropped nor there: zero, or the path is broken.
     pub unaccounted: i64,
 }
 
-/// Whoever wants it to end waits for so long at most.
+/// A caller that ends it waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 impl Router {
@@ -252,13 +252,13 @@ impl Work {
         address::flow(way, headers.destination).filter(there).or_else(|| out().filter(there))
     }
 
-    /// Lets everything happen up to `now`, and takes down what was to be on the way.
+    /// Processes all events up to `now`, and records the samples due on the way.
     fn advance(&mut self, now: Time) {
         self.notes.take(now, &mut self.emulation);
         self.emulation.advance(now);
     }
 
-    /// Takes what the ends have sent, in a look so long after the last one.
+    /// Reads packets of the ends, in a look so long after the last one.
     fn read(&mut self, gap: Time) -> io::Result<()> {
         self.arrivals.begin();
         for way in Way::BOTH {
@@ -275,7 +275,7 @@ impl Work {
         Ok(())
     }
 
-    /// Offers what was read to the links, as what came after `since` and up to `now`.
+    /// Offers the packets read to the links, as arrivals after `since` and up to `now`.
     fn offer(&mut self, since: Time, now: Time) {
         self.arrivals.spread(since, now);
         while let Some((at, way, burst)) = self.arrivals.pop() {
@@ -305,7 +305,7 @@ impl Work {
         }
     }
 
-    /// Hands over what is due.
+    /// Hands over due packets.
     fn deliver(&mut self) {
         let Self { clock, emulation, devices, held, coalescers, leaving, lateness, refused, .. } = self;
         for packet in emulation.dropped() {
@@ -347,7 +347,7 @@ impl Work {
     }
 }
 
-/// Whether a router would pass on what is for this address.
+/// Whether a router would pass on packets to this address.
 fn goes_on(destination: IpAddr) -> bool {
     match destination {
         IpAddr::V4(to) => !(to.is_multicast() || to.is_broadcast() || to.is_link_local() || to.is_unspecified()),
@@ -398,7 +398,7 @@ impl Held {
 /// Samples of a path without an end, at most. An even number.
 const MOST_SAMPLES: usize = 1 << 15;
 
-/// What is taken down, and when.
+/// Recorded samples, and their times.
 #[derive(Debug, Default)]
 struct Notes {
     boundaries: Vec<Time>,
@@ -406,7 +406,7 @@ struct Notes {
     read: usize,
     sample: Time,
     next: Time,
-    /// Whether nobody knows how many samples there will be.
+    /// Whether the number of samples is unknown.
     endless: bool,
     taken_at_boundaries: Vec<Boundary>,
     samples: Vec<Sample>,
@@ -425,7 +425,7 @@ impl Notes {
         }
     }
 
-    /// Keeps every other sample, and takes half as many from now on. Counters count on, so that each still tells of all since the one
+    /// Keeps every other sample, and takes half as many from now on. Counters count on, so that each still covers all since the one
     /// before.
     fn thin(&mut self) {
         let mut number = 0;
@@ -437,7 +437,7 @@ impl Notes {
         self.next = self.samples.last().map_or(Time::ZERO, |last| last.at) + self.sample;
     }
 
-    /// Takes down what was to be up to `now`, as it was at its own moment.
+    /// Records the samples due up to `now`, each at its own moment.
     fn take(&mut self, now: Time, emulation: &mut Emulation) {
         while self.next() <= now {
             let at = self.next();
@@ -463,7 +463,7 @@ mod tests {
 
     use super::*;
 
-    /// However long a path carries, what is kept of it has a bound, covers all of it, and is evenly spaced.
+    /// However long a path carries, the number of its samples has a bound, covers all of it, and is evenly spaced.
     #[test]
     fn a_path_without_an_end_thins_its_samples() {
         let text = r#"format = 1

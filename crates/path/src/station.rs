@@ -1,4 +1,4 @@
-//! A link of the emulated path: what holds its queue, what its line loses, and their coins.
+//! A link of the emulated path: its queue, the losses of its line, and their coins.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ pub(super) struct Link {
     late: Option<(f64, Stream)>,
     /// Where its delay changes.
     pub(super) delays: Option<Delays>,
-    /// What its line does to the ECN field.
+    /// Treatment of the ECN field by its line.
     pub(super) ecn: EcnOnLine,
     apart: Apart,
     /// Whether the end of a transmission is on the agenda.
     pub(super) scheduled: bool,
 }
 
-/// What is lost on a line, whatever its queue does.
+/// Losses on a line, whatever its queue does.
 struct Losses {
     share: f64,
     spacing: LossSpacing,
@@ -38,7 +38,7 @@ struct Losses {
 }
 
 impl Losses {
-    /// Whether the line loses a packet. Even losses begin at a place that is drawn for the flow; each packet of it brings its
+    /// Whether the line loses a packet. Even losses begin at an offset that is drawn for the flow; each packet of it brings its
     /// share of a loss, and the one that completes a loss is lost.
     fn take(&mut self, packet: &Packet) -> bool {
         if self.share <= 0.0 {
@@ -66,7 +66,7 @@ fn lands(late: &mut Option<(f64, Stream)>) -> bool {
     late.as_mut().is_some_and(|(share, coins)| coins.lands(*share))
 }
 
-/// What becomes of a packet that reaches a link.
+/// The fate of a packet that reaches a link.
 pub(super) enum Fate {
     /// It is gone.
     Dropped,
@@ -76,7 +76,7 @@ pub(super) enum Fate {
     Waits,
 }
 
-/// How a packet leaves a link for its line.
+/// State of a packet that leaves a link for its line.
 pub(super) struct Leaving {
     /// When.
     pub(super) departure: Time,
@@ -90,7 +90,7 @@ impl Link {
     /// The link of that name, at time zero.
     ///
     /// # Errors
-    /// Says what this path does not do.
+    /// Names the features that this path lacks.
     pub(super) fn of(scenario: &Scenario, name: &str, memory: Time) -> Result<Self, Refused> {
         let link = &scenario.links[name];
         if link.lose_transmission.is_some() {
@@ -120,7 +120,7 @@ impl Link {
         Ok(Self { station, apart, scheduled: false, coins: stream("aqm"), losses, late, delays, ecn: link.ecn })
     }
 
-    /// A packet reaches it. `dropped` is given packets that make room for it.
+    /// A packet reaches it. `dropped` is given packets that make space for it.
     pub(super) fn offer(&mut self, now: Time, packet: Packet, key: Key, dropped: impl FnMut(Packet)) -> Fate {
         let coins = &mut self.coins;
         match &mut self.station {

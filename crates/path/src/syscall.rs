@@ -41,7 +41,7 @@ pub(crate) fn packets_of_device(name: &str) -> io::Result<OwnedFd> {
     Ok(packets)
 }
 
-/// Packets that found no room in such a socket, since this was last asked.
+/// Packets that found no space in such a socket, since the last call.
 pub(crate) fn packet_losses(packets: BorrowedFd<'_>) -> io::Result<u32> {
     // `struct tpacket_stats`: packets, and drops.
     let mut counts = [0_u32; 2];

@@ -1,4 +1,4 @@
-//! What the path must know of a packet: where it goes, whether it can be marked, and where its headers end.
+//! Headers of a packet that the path must know: its destination, whether it can be marked, and where its headers end.
 //!
 //! Pure functions on bytes. Nothing that a program can send makes them panic: what is not a packet is a [`Flaw`], and what
 //! is one but not understood is passed on whole.
@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct Offload {
     /// Whether the checksum from `sum_start` on is still to be computed: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
     pub checksum_partial: bool,
-    /// What kind of super-packet it is.
+    /// The kind of super-packet.
     pub kind: Kind,
     /// Whether a super-packet of TCP has CWR set: `VIRTIO_NET_HDR_GSO_ECN`.
     pub cwr: bool,
@@ -18,7 +18,7 @@ pub struct Offload {
     pub header: u16,
     /// Payload of each segment but the last [B].
     pub segment: u16,
-    /// Where the sum starts, and where in what follows it is to be put [B].
+    /// Where the sum starts, and where in the bytes after it is to be put [B].
     pub sum: (u16, u16),
 }
 
@@ -32,7 +32,7 @@ pub enum Kind {
     Tcp4,
     /// Segments of TCP over IPv6.
     Tcp6,
-    /// Something that was not asked for.
+    /// An unrequested kind.
     Other(u8),
 }
 
@@ -88,32 +88,32 @@ pub enum Flaw {
     /// It ends within its headers, or before its length.
     #[error("cut short")]
     Short,
-    /// A length field says what cannot be.
+    /// A length field has an impossible value.
     #[error("an impossible length")]
     Length,
-    /// A super-packet that is not what the device says it is.
+    /// A super-packet that contradicts the device's header.
     #[error("the packet is not the super-packet that the device's header describes")]
     Offload,
 }
 
-/// What is known of a packet.
+/// Parsed headers of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Headers {
     /// Where it comes from.
     pub source: IpAddr,
     /// Where it goes.
     pub destination: IpAddr,
-    /// Its length [B]; what follows is not part of it.
+    /// Its length [B]; bytes after it are not part of it.
     pub total: usize,
     /// The two bits of ECN.
     pub ecn: u8,
     /// Bytes of the IP header, extension headers left out.
     pub ip: usize,
-    /// What is in it.
+    /// Content of the packet.
     pub content: Content,
 }
 
-/// What is in a packet.
+/// Content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// TCP, not a fragment, whose header of so many bytes is whole.
@@ -123,7 +123,7 @@ pub enum Content {
     },
     /// UDP, or its first fragment.
     Udp,
-    /// Anything else: other protocols, fragments, and what an IPv6 extension header hides.
+    /// Anything else: other protocols, fragments, and content hidden by an IPv6 extension header.
     Other,
 }
 
@@ -150,7 +150,7 @@ impl Headers {
         self.ecn != 0
     }
 
-    /// Whether it asks for low latency: ECT(1) or CE (RFC 9331).
+    /// Whether it requests low latency: ECT(1) or CE (RFC 9331).
     pub fn low_latency(&self) -> bool {
         self.ecn & 1 == 1
     }
@@ -162,7 +162,7 @@ const UDP: u8 = 17;
 /// Reads the headers of a packet.
 ///
 /// # Errors
-/// What a router would not pass on.
+/// A packet that a router would not pass on.
 pub fn parse(bytes: &[u8]) -> Result<Headers, Flaw> {
     match bytes.first().map(|byte| byte >> 4) {
         Some(4) => parse4(bytes),
@@ -267,7 +267,7 @@ fn change_class(bytes: &mut [u8], change: impl Fn(u8) -> u8) {
     }
 }
 
-/// Carries added back in: the ones' complement sum of what was added up.
+/// Carries added back in: the ones' complement sum of the words.
 pub(crate) fn fold(mut sum: u32) -> u16 {
     while sum >> 16 != 0 {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -377,7 +377,7 @@ pub(crate) mod tests {
         assert_eq!(parse(&wrong).unwrap().content, Content::Other, "TCP's header goes beyond the packet");
     }
 
-    /// Whatever the header, a mark leaves its sum as right as it was (RFC 1624), and the rest alone.
+    /// Whatever the header, a mark leaves its sum as right as it was (RFC 1624), and changes nothing else.
     #[test]
     fn a_mark_keeps_the_header_sum() {
         for ecn in 0..4 {
@@ -401,7 +401,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Any codepoint over any other: ECN, the header sum and the rest stay as right as they were.
+    /// Any codepoint over any other: ECN, the header sum and the other bytes stay as right as they were.
     #[test]
     fn a_codepoint_leaves_the_rest_alone() {
         for (before, after) in (0..64).flat_map(|a| (0..64).map(move |b| (a, b))) {

@@ -42,7 +42,7 @@ fn a_transfer_keeps_every_byte() {
     assert_eq!(passed.sent, passed.lost + passed.delivered);
 }
 
-/// Marks on real packets reach the sender: it asked for ECN, the queue is short, and nothing has to be dropped for that.
+/// Marks on real packets reach the sender: it requested ECN, the queue is short, and nothing has to be dropped for that.
 fn marks_reach_the_sender() {
     let text =
         line("50 Mbit/s", "2 ms", ", aqm = { law = \"codel\", ecn = true, target = \"1 ms\", interval = \"10 ms\" }");

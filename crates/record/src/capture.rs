@@ -1,16 +1,16 @@
-//! `packets.pcapng`: what tcpdump would have written at one end of every flow, for Wireshark and its kin.
+//! `packets.pcapng`: a capture as by tcpdump at one end of every flow, for Wireshark and its kin.
 //!
-//! A [`Capture`] is fed with the [`Sighting`]s of both ends, in the order of time, and writes those of one. What a real
-//! packet has and a simulated one lacks is made up so that it is consistent, and the file's own comment says so:
+//! A [`Capture`] is fed with the [`Sighting`]s of both ends, in the order of time, and writes those of one. Fields that a
+//! simulated packet lacks are made up so that they are consistent, as the file's own comment states:
 //!
 //! - Flow `n`, counted from zero, is between 10.0.0.0 + n + 1 and 10.128.0.0 + n + 1; ports come from the number of the
 //!   connection. A simulated network has no handshake, so SYN, SYN-ACK and ACK stand at the first sighting of a
-//!   connection: they say maximum segment size, window scale, whether there are selective acknowledgements, and ECN.
+//!   connection: they carry maximum segment size, window scale, SACK permitted, and ECN.
 //! - Segment `k` begins at sequence number 1 + k times the payload of a packet, modulo 2^32. The payload is zeros; they
 //!   count in lengths and checksums and are not stored.
 //! - Headers are those of a Linux host: Ethernet 14 B, IPv4 20 B, TCP 20 B, timestamps (RFC 7323, in milliseconds) 12 B
 //!   and 12 B for a block of selective acknowledgements (RFC 2018), 8 B for each further one, and up to 12 B for the
-//!   AccECN Option (RFC 9768). Four blocks leave timestamps no place. A frame is so much longer than the payload; the size
+//!   AccECN Option (RFC 9768). Four blocks leave no space for timestamps. A frame is so much longer than the payload; the size
 //!   that the simulated links see is the scenario's.
 //! - A packet that a conditioner has coloured has AF11, AF12 or AF13 (RFC 2597), so that a capture at the senders, in
 //!   front of every conditioner, has none.
@@ -51,7 +51,7 @@ const SNAPLEN: u32 = 14 + 20 + 60;
 const MOST_PAYLOAD: u64 = 65_535 - 20 - 60;
 /// Ports of the side that opens connections (RFC 6335, section 6: the dynamic ones).
 const CLIENT_PORTS: u32 = 16_384;
-/// Ports of the other side, from 40000: what is left below the dynamic ones.
+/// Ports of the other side, from 40000 to the dynamic ones.
 const SERVER_PORTS: u32 = 9_152;
 
 /// Why a capture cannot be written.
@@ -98,7 +98,7 @@ pub struct Capture<W: Write> {
     /// As many as a packet's payload, for checksums.
     zeros: Vec<u8>,
     frame: Vec<u8>,
-    /// When the last packet was seen [ns].
+    /// Time of the last packet [ns].
     clock_ns: u64,
 }
 
@@ -120,7 +120,7 @@ impl<W: Write> Capture<W> {
     /// Begins a capture at one end of every flow of `scenario`.
     ///
     /// # Errors
-    /// Says what of the scenario no capture can hold, or why nothing can be written to `out`.
+    /// Names the parts of the scenario that no capture can hold, or the reason why nothing can be written to `out`.
     pub fn new(out: W, scenario: &Scenario, end: End) -> Result<Self, CaptureError> {
         let count: u64 = scenario.groups.values().map(|group| u64::from(group.count)).sum();
         if count > MOST_FLOWS {
@@ -161,10 +161,10 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// Takes note of a packet, and writes it if it was seen at this capture's end.
+    /// Takes note of a packet, and writes it if it passed this capture's end.
     ///
     /// # Errors
-    /// Says why it cannot be written.
+    /// Names the reason why it cannot be written.
     pub fn see(&mut self, seen: &Sighting) -> Result<(), CaptureError> {
         let at = usize::try_from(seen.flow).unwrap_or(usize::MAX);
         let Some(flow) = self.flows.get_mut(at) else { return Err(CaptureError::UnknownFlow(seen.flow)) };
@@ -229,10 +229,10 @@ impl<W: Write> Capture<W> {
         }
     }
 
-    /// Ends the capture and gives back what it wrote to.
+    /// Ends the capture and returns its writer.
     ///
     /// # Errors
-    /// Says why the last of it cannot be written.
+    /// Names the reason why the last of it cannot be written.
     pub fn finish(self) -> Result<W, CaptureError> {
         let mut out = self.out.into_inner();
         out.flush()?;
@@ -438,7 +438,7 @@ fn address(flow: u32, end: End) -> [u8; 4] {
     (10 << 24 | half | (flow + 1)).to_be_bytes()
 }
 
-/// Source and destination ports of what comes from an end of a connection.
+/// Source and destination ports of packets from an end of a connection.
 fn ports(connection: u32, from: End) -> (u16, u16) {
     let client = 49_152 + (connection % CLIENT_PORTS) as u16;
     let server = 40_000 + (connection / CLIENT_PORTS % SERVER_PORTS) as u16;

@@ -22,15 +22,15 @@ pub struct CellRow<'a> {
     pub path: &'a str,
     /// The identity of its scenario.
     pub id: &'a str,
-    /// What was changed in the scenario's file, `KEY=VALUE`.
+    /// Changes to the scenario's file, `KEY=VALUE`.
     pub changes: &'a [String],
-    /// What tells it from other cells of its sweep.
+    /// Labels that distinguish it from other cells of its sweep.
     pub labels: &'a [(String, String)],
-    /// What it measured.
+    /// Its measurements.
     pub summary: &'a Summary,
 }
 
-/// The rows as a table. What a row lacks is empty text, or no number.
+/// The rows as a table. Cells that a row lacks are empty text, or no number.
 ///
 /// # Errors
 /// Names a number of a summary that is infinite or NaN.
@@ -97,7 +97,7 @@ pub fn write_cells(rows: &[CellRow<'_>]) -> Result<Vec<u8>, RecordError> {
     write_table(&cells(rows)?, &meaning(rows))
 }
 
-/// What the columns of the table of [`cells`] mean.
+/// Meanings of the columns of the table of [`cells`].
 pub(crate) fn meaning(rows: &[CellRow<'_>]) -> impl Fn(&str) -> Meaning {
     let summary = Documented::of::<Summary>();
     let mut axes: IndexMap<String, (String, &'static str)> = IndexMap::new();

@@ -1,4 +1,4 @@
-//! What each column of a record's tables means: for the page that defines them and for the metadata of the files.
+//! The meaning of each column of a record's tables: for the page that defines them and for the metadata of the files.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use penstock_scenario::world::{Kind, column_name};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
-/// What a column means.
+/// The meaning of a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Meaning {
     /// The unit of its values, `1` for plain numbers.
     pub unit: String,
     /// The state of a law, in words; empty for other columns.
     pub title: String,
-    /// What it is, in a sentence or a few.
+    /// Description, in a sentence or a few.
     pub description: String,
 }
 
@@ -180,7 +180,7 @@ pub(crate) const SERIES: &[Series] = &[
     },
 ];
 
-/// What the column `name` of a run's series `table` means.
+/// The meaning of the column `name` of a run's series `table`.
 pub(crate) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning {
     let known = SERIES.iter().find(|series| series.table == table).into_iter().flat_map(|series| series.columns);
     if let Some(known) = known.into_iter().find(|known| known.name == name) {
@@ -203,7 +203,7 @@ pub(crate) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning
     meaning
 }
 
-/// The laws of a scenario whose state is in a table, each once, with what they show of it.
+/// The laws of a scenario whose state is in a table, each once, with their observables.
 fn states(table: &str, scenario: &Scenario) -> IndexMap<&'static str, Observables> {
     fn of<R: Role>(chosen: &Chosen<R>) -> (&'static str, Observables) {
         (chosen.law.name, chosen.law.observables)
@@ -218,7 +218,7 @@ fn states(table: &str, scenario: &Scenario) -> IndexMap<&'static str, Observable
     }
 }
 
-/// What a column of the table with one row a flow means.
+/// The meaning of a column of the table with one row a flow.
 pub(crate) fn of_flow(name: &str) -> Meaning {
     let description = Documented::of::<FlowSummary>().field(&[name]).unwrap_or_default();
     Meaning { unit: unit_of(name).to_owned(), description, ..Meaning::default() }
@@ -244,7 +244,7 @@ impl Documented {
         properties.map(field).collect()
     }
 
-    /// The doc comment of the field that a path leads to. A name that is a key of a map leads to what the map holds.
+    /// The doc comment of the field that a path leads to. A name that is a key of a map leads to the map's values.
     pub(crate) fn field(&self, path: &[&str]) -> Option<String> {
         let mut node = &self.0;
         let mut found = None;
@@ -259,7 +259,7 @@ impl Documented {
         found
     }
 
-    /// What a reference, or the one thing that may be absent, stands for.
+    /// The target of a reference, or the one value that may be absent.
     fn resolved<'a>(&'a self, mut node: &'a Value) -> &'a Value {
         loop {
             let to = node.get("$ref").and_then(Value::as_str).and_then(|to| self.0.pointer(to.trim_start_matches('#')));

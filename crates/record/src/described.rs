@@ -1,4 +1,4 @@
-//! Tables in memory with what their columns mean, as the files of a record have both.
+//! Tables in memory with the meanings of their columns, as the files of a record have both.
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::FlowSummary;
@@ -19,7 +19,7 @@ const KEYS: [&str; 4] = ["kind", "unit", "title", "description"];
 pub struct Described {
     /// The table.
     pub table: Table,
-    /// Key and value of the metadata of each column, as its Parquet file has them. What has no text is left out.
+    /// Key and value of the metadata of each column, as its Parquet file has them. Keys without text are left out.
     pub columns: Vec<Vec<(&'static str, String)>>,
 }
 
@@ -73,7 +73,7 @@ impl Described {
     /// A table of a record on disk, by the bytes of its file.
     ///
     /// # Errors
-    /// Says why the bytes are not such a table.
+    /// Names the reason why the bytes are not such a table.
     pub fn read(bytes: &[u8]) -> Result<Self, RecordError> {
         let (table, said) = read_with_metadata(bytes)?;
         let of = |column: &Value| {

@@ -1,4 +1,4 @@
-//! What can be wrong with a record.
+//! Errors of a record.
 
 use crate::format::{FORMAT, SUMMARY_FORMAT};
 
@@ -12,7 +12,7 @@ pub enum RecordError {
         table: String,
         /// The column.
         column: String,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// A number of the summary is infinite or NaN: a bug of the world that made it.
@@ -69,7 +69,7 @@ pub enum RecordError {
     Damaged {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The record is of another format.

@@ -1,4 +1,4 @@
-//! `record.toml`: what ran, where, and the hash of every other file.
+//! `record.toml`: scenario and provenance of a run, and the hash of every other file.
 
 use std::io::{self, Read};
 
@@ -10,7 +10,7 @@ use crate::error::RecordError;
 use crate::format::FORMAT;
 use crate::seal::{digest, is_sealed, sealed};
 
-/// What every record has, besides its header.
+/// Files of every record, besides its header.
 pub(crate) const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
 
 /// What computed a result.
@@ -38,16 +38,16 @@ impl Origin {
 /// Where and how a run took place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What computed it.
+    /// The code and world that computed it.
     #[serde(flatten)]
     pub origin: Origin,
     /// Changes to the scenario file for this run, as given to `--set`: `KEY=VALUE`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// What tells this cell of a sweep from the others.
+    /// Labels that distinguish this cell from the others of a sweep.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub labels: IndexMap<String, String>,
-    /// What is known of the machine: kernel, processor, settings.
+    /// Known facts of the machine: kernel, processor, settings.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub machine: IndexMap<String, String>,
 }
@@ -75,7 +75,7 @@ impl Header {
     /// one: that of no folder, and none above.
     ///
     /// # Errors
-    /// Says which file cannot be read or is another.
+    /// Names the file that cannot be read or differs.
     pub fn intact<R: Read>(&self, mut content: impl FnMut(&str) -> io::Result<R>) -> Result<(), RecordError> {
         for (name, written) in &self.files {
             let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
@@ -109,7 +109,7 @@ impl Header {
     /// The title in the scenario's text.
     ///
     /// # Errors
-    /// Says why the text is not that of a scenario.
+    /// Names the reason why the text is not that of a scenario.
     pub fn title(&self) -> Result<String, RecordError> {
         #[derive(Deserialize)]
         struct Scenario {
@@ -122,7 +122,7 @@ impl Header {
     /// read, so that the files it may name need not be there.
     ///
     /// # Errors
-    /// Says why the text is not that of a scenario.
+    /// Names the reason why the text is not that of a scenario.
     pub fn laws(&self) -> Result<Vec<(String, String)>, RecordError> {
         #[derive(Deserialize)]
         struct Scenario {
@@ -151,7 +151,7 @@ fn is_plain(name: &str) -> bool {
 /// Reads `record.toml`.
 ///
 /// # Errors
-/// Says what is not as a header is. One that was cut off, at whatever place, or changed is not.
+/// Names the fault of the header. One that was cut off, at any byte, or changed is none.
 pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
     let text = std::str::from_utf8(bytes)?;
     // What another version wrote is told from what is damaged as far as it can be.
@@ -169,7 +169,7 @@ pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
 }
 
 /// Reads `record.toml` of this format or of format 1, to look at it. Format 1 has neither a last line nor hashes of files: a
-/// header of it has no `files`, and nothing tells whether it is damaged.
+/// header of it has no `files`, and damage cannot be detected.
 ///
 /// # Errors
 /// As [`read_header`], for other formats too.
@@ -192,16 +192,16 @@ pub fn read_header_of_any(bytes: &[u8]) -> Result<Header, RecordError> {
     }
 }
 
-/// What every format of a header has.
+/// The common part of every format of a header.
 #[derive(Deserialize)]
 struct Format {
     format: u32,
 }
 
-/// The scenario of a record, which may be of format 1 too: what it holds can be run again.
+/// The scenario of a record, which may be of format 1 too and can be run again.
 ///
 /// # Errors
-/// Says what is not as a header is.
+/// Names the fault of the header.
 pub fn read_scenario(bytes: &[u8]) -> Result<String, RecordError> {
     #[derive(Deserialize)]
     struct Older {

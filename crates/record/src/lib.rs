@@ -1,15 +1,15 @@
-//! Records: what one run leaves behind, as the files of a directory. Nothing here touches a disk.
+//! Records: the results of one run, as the files of a directory. Nothing here touches a disk.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! | --- | --- |
 //! | `record.toml` | a [`Header`]: the scenario with every default filled in, and where it ran |
 //! | `summary.json` | the [`Summary`], behind the version of the file, see [`summary_file`] |
-//! | `cost.json` | the [`Cost`](penstock_scenario::summary::Cost) of the run, which whoever runs it adds |
-//! | `flows.parquet` | one row a flow, over the measured span; what does not apply is null |
+//! | `cost.json` | the [`Cost`](penstock_scenario::summary::Cost) of the run, which its caller adds |
+//! | `flows.parquet` | one row a flow, over the measured span; a value that does not apply is null |
 //! | `links.parquet`, `groups.parquet` | series of links and of groups |
-//! | `flows-series.parquet` | series of the flows of the groups that ask for them |
+//! | `flows-series.parquet` | series of the flows of the groups with `series` |
 //! | `transfers.parquet` | one row a transfer, where flows have more than one |
-//! | `packets.pcapng` | the packets at one end of every flow, where they were asked for: see [`capture`] |
+//! | `packets.pcapng` | the packets at one end of every flow, where requested: see [`capture`] |
 //!
 //! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json` and
 //! `cells.parquet`, see [`sweep()`] and [`cells()`].

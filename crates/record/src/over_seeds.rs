@@ -6,9 +6,9 @@ use penstock_scenario::world::{Cells, Column, Kind, Table};
 
 use crate::error::RecordError;
 
-/// Columns that tell neither an axis nor a measure.
+/// Columns of neither an axis nor a measure.
 const APART: [&str; 5] = ["path", "id", "title", "seed", "changes"];
-/// What the name of a measure has behind it where a column holds half the width of its interval.
+/// Suffix of the name of a measure where a column holds half the width of its interval.
 const INTERVAL: &str = ".ci95";
 
 /// The mean of each measure of [`cells`](crate::cells()) over the cells that differ in nothing but the seed, a row for each

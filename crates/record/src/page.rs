@@ -1,4 +1,4 @@
-//! The page that defines every number of a record. What `summary.json` holds is printed from its own types.
+//! The page that defines every number of a record. The part of `summary.json` is printed from its own types.
 
 use std::fmt::Write as _;
 

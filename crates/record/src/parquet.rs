@@ -1,6 +1,6 @@
 //! Tables as Parquet: numbers are nullable doubles (null for NaN), counts unsigned integers, names strings.
 //!
-//! What a column means, its kind, unit and description, is in the metadata of its field, which readers of Arrow show, and
+//! The meaning of a column, its kind, unit and description, is in the metadata of its field, which readers of Arrow show, and
 //! in JSON under the key `penstock` of the file's metadata, with the table's name.
 
 use std::collections::BTreeMap;
@@ -34,10 +34,10 @@ const ROWS: usize = 1 << 20;
 /// times.
 const MOST_VALUES: u64 = 500_000_000;
 
-/// A table as a Parquet file; `of` says what the column of a name means.
+/// A table as a Parquet file; `of` gives the meaning of a column by its name.
 ///
 /// # Errors
-/// Says which columns do not fit together.
+/// Names the columns that do not fit together.
 pub fn write_table(table: &Table, of: &dyn Fn(&str) -> Meaning) -> Result<Vec<u8>, RecordError> {
     check(table)?;
     let meanings: Vec<Meaning> = table.columns.iter().map(|column| of(&column.name)).collect();
@@ -103,7 +103,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
     Type::primitive_type_builder(&column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
 }
 
-/// What a reader needs to know of a column beyond its name and type, by the words for it.
+/// Description of a column for a reader, beyond its name and type, by keys.
 pub(crate) fn about(column: &Column, meaning: &Meaning) -> Vec<(&'static str, String)> {
     let text = matches!(column.values, Cells::Name { .. });
     let unit = if text { "" } else { meaning.unit.as_str() };
@@ -195,12 +195,12 @@ fn write_column(
 /// Reads a table that [`write_table`] wrote.
 ///
 /// # Errors
-/// Says why the bytes are not such a table.
+/// Names the reason why the bytes are not such a table.
 pub fn read_table(bytes: &[u8]) -> Result<Table, RecordError> {
     Ok(read_with_metadata(bytes)?.0)
 }
 
-/// The same, with what the file says of each column, by the column's name.
+/// The same, with the metadata of each column, by the column's name.
 pub(crate) fn read_with_metadata(bytes: &[u8]) -> Result<(Table, Value), RecordError> {
     let file = SerializedFileReader::new(Bytes::copy_from_slice(bytes)).map_err(RecordError::Unreadable)?;
     check_places(&file, bytes.len())?;
@@ -235,7 +235,7 @@ pub(crate) fn read_with_metadata(bytes: &[u8]) -> Result<(Table, Value), RecordE
     Ok((Table { name, columns }, about["columns"].clone()))
 }
 
-/// Refuses columns that lie outside the file: the library takes their places as they stand, and panics.
+/// Refuses columns that lie outside the file: the library takes their offsets as they stand, and panics.
 fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), RecordError> {
     let columns = file.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
     for column in columns {
@@ -250,7 +250,7 @@ fn check_places(file: &SerializedFileReader<Bytes>, bytes: usize) -> Result<(), 
     Ok(())
 }
 
-/// Refuses what would take the memory of a whole machine.
+/// Refuses a table that would take the memory of a whole machine.
 fn check_size(rows: u64, columns: usize) -> Result<(), RecordError> {
     if rows.saturating_mul(columns as u64) <= MOST_VALUES {
         return Ok(());

@@ -26,7 +26,7 @@ impl Record {
     /// The record of a run.
     ///
     /// # Errors
-    /// Says what of the run cannot be written.
+    /// Names the part of the run that cannot be written.
     pub fn of(scenario: &Scenario, run: &Run, provenance: &Provenance) -> Result<Self, RecordError> {
         let mut files = vec![
             ("summary.json".to_owned(), json(&summary_file(&run.summary, &provenance.changes)?)?),

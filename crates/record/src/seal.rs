@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-/// What the last line of `record.toml` begins with. It is a comment, so that the file is TOML as a whole.
+/// Beginning of the last line of `record.toml`. It is a comment, so that the file is TOML as a whole.
 const SEAL: &str = "# SHA-256 of all bytes above this line: ";
 
 /// The text of a header without its seal, with one.

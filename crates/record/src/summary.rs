@@ -21,7 +21,7 @@ pub(crate) struct SummaryFile {
     pub(crate) summary: Summary,
 }
 
-/// What `summary.json` holds, as JSON.
+/// The content of `summary.json`, as JSON.
 ///
 /// # Errors
 /// Names the first number that is infinite or NaN.
@@ -71,7 +71,7 @@ pub fn json(value: &Value) -> Result<Vec<u8>, RecordError> {
 /// Reads `summary.json`.
 ///
 /// # Errors
-/// Says what is not as a summary is.
+/// Names the fault of the summary.
 pub fn read_summary(bytes: &[u8]) -> Result<Summary, RecordError> {
     /// Files of the first format have no such number.
     #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! `sweep.json`: one row a cell, and what the seeds of equal cells say together.
+//! `sweep.json`: one row a cell, and statistics over the seeds of equal cells.
 
 use indexmap::IndexMap;
 use penstock_scenario::interval::half_width;
@@ -18,11 +18,11 @@ use crate::summary::summary_value;
 pub struct SweepCell<'a> {
     /// Where its record is, from the sweep's directory.
     pub path: &'a str,
-    /// What tells it from the others, as in [`Cell::labels`](penstock_scenario::read::Cell::labels).
+    /// Labels that distinguish it, as in [`Cell::labels`](penstock_scenario::read::Cell::labels).
     pub labels: &'a [(String, String)],
     /// Its identity.
     pub id: &'a str,
-    /// What it measured.
+    /// Its measurements.
     pub summary: &'a Summary,
 }
 
@@ -31,9 +31,9 @@ pub struct SweepCell<'a> {
 pub struct SweepHeader<'a> {
     /// The scenario's title.
     pub title: &'a str,
-    /// What was changed in the scenario's file, `KEY=VALUE`.
+    /// Changes to the scenario's file, `KEY=VALUE`.
     pub changes: &'a [String],
-    /// What computed it.
+    /// The code and world that computed it.
     pub origin: &'a Origin,
 }
 
@@ -163,7 +163,7 @@ pub fn place_of(key: &str, label: &str) -> Option<Place> {
     Some(Place { value, unit })
 }
 
-/// Builds `sweep.json`; `docs/record.md` says what it holds.
+/// Builds `sweep.json`; `docs/record.md` describes its content.
 ///
 /// A group is the cells that differ in nothing but the label `seed`. `ci95` is Student's interval for the mean; it and
 /// `sd` are absent where there is only one value. A number that some seeds lack is summarised over the others.
@@ -174,7 +174,7 @@ pub fn place_of(key: &str, label: &str) -> Option<Place> {
 /// losses, as far as they draw them at all; what is common cancels, and the interval is narrower than those of the
 /// cells by themselves (Law, Simulation Modeling and Analysis, 5th edition, section 11.2: common random numbers).
 ///
-/// What a cell cost is in its own `cost.json`, so that a sweep gives the same file whatever the number of threads, and
+/// The cost of a cell is in its own `cost.json`, so that a sweep gives the same file whatever the number of threads, and
 /// whether it was interrupted or not.
 ///
 /// # Errors

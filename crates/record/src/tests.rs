@@ -192,7 +192,7 @@ fn bytes_that_are_not_a_table_are_refused() {
     assert!(read_table(&good[..good.len() / 2]).is_err());
 }
 
-/// Who reads a message hears the library's reason, with line and column where it has one.
+/// The message of an error has the library's reason, with line and column where it has one.
 #[test]
 fn an_error_keeps_its_cause() {
     let causes = |error: RecordError| {

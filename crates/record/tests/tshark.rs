@@ -1,4 +1,4 @@
-//! What Wireshark makes of a capture.
+//! Wireshark's reading of a capture.
 //!
 //! Has no harness, because a harness knows passed and failed only: without tshark a test here says so and counts as
 //! ignored, never as passed. `apt-get install tshark` is enough: `cargo test -p penstock-record --test tshark`.
@@ -45,7 +45,7 @@ fn scenario() -> Scenario {
 /// One-way delay [ms].
 const DELAY: u64 = 10;
 
-/// What is seen in the course of a made-up exchange.
+/// The packets of a made-up exchange, in order.
 #[derive(Default)]
 struct Story(Vec<Sighting>);
 
@@ -271,7 +271,7 @@ fn tshark(home: &Path, capture: &[u8], arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// How many packets a display filter lets through.
+/// Number of packets that a display filter lets through.
 fn count(home: &Path, capture: &[u8], filter: &str) -> usize {
     tshark(home, capture, &["-Y", filter]).lines().count()
 }

@@ -1,4 +1,4 @@
-//! Writes pages of made-up data into the directory given as argument: to look at what the report looks like.
+//! Writes pages of made-up data into the directory given as argument, for a look at the report.
 //!
 //! `cargo run -p penstock-report --example pages -- /tmp/pages`
 

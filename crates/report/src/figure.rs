@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// A plot of lines over two axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What a reader should know to read it; stands below the figure.
+    /// Explanation for a reader; stands below the figure.
     #[serde(default)]
     pub caption: String,
     /// The horizontal axis.
@@ -22,8 +22,8 @@ pub struct Figure {
     /// Whether a unit is equally long on both axes, as in the complex plane. Linear axes only.
     #[serde(default)]
     pub equal_aspect: bool,
-    /// Where along x the warm-up ends. What is before is shaded, and does not set the scale of y alone: what is far beyond
-    /// the rest is cut off and marked.
+    /// Where along x the warm-up ends. The part before is shaded, and does not set the scale of y alone: points far beyond
+    /// the others are cut off and marked.
     #[serde(default)]
     pub warm_up: Option<f64>,
     /// Whether the bands of the lines lie on each other, so that each is as high as its value.
@@ -40,12 +40,12 @@ const fn is_false(value: &bool) -> bool {
 /// One axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
-    /// What is measured, without its unit.
+    /// Name of the quantity, without its unit.
     pub label: String,
     /// The unit of the data, without prefix: `bit/s`, `s`, `packets`; empty for pure numbers. The drawing chooses a prefix.
     #[serde(default)]
     pub unit: String,
-    /// How values become lengths.
+    /// Scale from values to lengths.
     #[serde(default)]
     pub scale: Scale,
     /// First and last value shown; none shows all data.
@@ -56,14 +56,14 @@ pub struct Axis {
     pub ticks: Vec<Tick>,
 }
 
-/// How values become lengths.
+/// Scale from values to lengths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// In proportion.
     #[default]
     Linear,
-    /// By their logarithm; zero and less have no place.
+    /// By their logarithm; zero and less have no position.
     Log,
 }
 
@@ -72,7 +72,7 @@ pub enum Scale {
 pub struct Tick {
     /// Where.
     pub at: f64,
-    /// What it says; none says the value.
+    /// Its label; none prints the value.
     #[serde(default)]
     pub label: Option<String>,
 }
@@ -84,7 +84,7 @@ pub struct Line {
     pub name: String,
     /// `#rrggbb`; [`crate::palette::assign`] keeps lines apart.
     pub colour: String,
-    /// How it is drawn.
+    /// Its style.
     #[serde(default)]
     pub style: Style,
     /// Whether its markers are hollow: data of others. After a line of the same colour it shows the same thing, and has
@@ -102,7 +102,7 @@ pub struct Line {
     pub range: Option<Vec<(f64, f64, f64)>>,
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
@@ -125,14 +125,14 @@ pub enum Mark {
     Horizontal {
         /// Where.
         at: f64,
-        /// What it is.
+        /// Its name.
         label: String,
     },
     /// A line up, at a value of x.
     Vertical {
         /// Where.
         at: f64,
-        /// What it is.
+        /// Its name.
         label: String,
     },
     /// A point.
@@ -141,7 +141,7 @@ pub enum Mark {
         x: f64,
         /// Where, up.
         y: f64,
-        /// What it is.
+        /// Its name.
         label: String,
     },
 }
@@ -256,7 +256,7 @@ impl Line {
     }
 }
 
-/// JSON has no NaN: what is not finite is written as null, and null is read as NaN.
+/// JSON has no NaN: values that are not finite are written as null, and null is read as NaN.
 mod gaps {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -75,7 +75,7 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     out
 }
 
-/// What a page consists of, for a viewer that is already there: no frame, no style, and no drawing of a figure.
+/// Parts of a page, for a viewer that is already there: no frame, no style, and no drawing of a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fragment {
     /// Its sections.
@@ -306,7 +306,7 @@ fn parts(tally: &Tally) -> [(&'static str, usize); 4] {
     ]
 }
 
-/// How wide each part of a bar of verdicts is. The policy of the page allows no style at an element.
+/// Width of each part of a bar of verdicts. The policy of the page allows no style at an element.
 fn widths(page: &Page) -> String {
     let tallies = page.sections.iter().filter_map(|s| s.tally.as_ref());
     let counts: BTreeSet<usize> = tallies.flat_map(|t| parts(t).map(|(_, count)| count)).filter(|n| *n > 0).collect();
@@ -315,7 +315,7 @@ fn widths(page: &Page) -> String {
         .fold(String::new(), |rules, count| rules + &format!(".tally .bar .w{count} {{ flex-grow: {count}; }}\n"))
 }
 
-/// What every colour of the figures is on a dark page. Print stays light.
+/// Counterpart of every colour of the figures on a dark page. Print stays light.
 fn dark_figures(page: &Page) -> String {
     let mut out = String::from("@media screen and (prefers-color-scheme: dark) {\n");
     for (light, dark) in svg::on_dark(page.sections.iter().flat_map(|s| &s.figures)) {
@@ -376,7 +376,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// `text` as HTML, with what is between back-ticks as code.
+/// `text` as HTML, with the parts between back-ticks as code.
 fn rich(text: &str) -> String {
     let text = escape(text);
     let mut out = String::with_capacity(text.len());
@@ -391,7 +391,7 @@ fn rich(text: &str) -> String {
     out
 }
 
-/// `text` without what has no place in XML.
+/// `text` without characters that XML forbids.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(printable_char).collect()
 }
@@ -538,7 +538,7 @@ mod tests {
         assert!(html.contains("<p><code>ftp</code> limits it</p>"));
     }
 
-    /// The policy that the page sets itself allows what the page uses: its icon is a data: URL.
+    /// The policy that the page sets itself allows its own parts: its icon is a data: URL.
     #[test]
     fn the_policy_allows_the_icon() {
         let html = drawn(&Page::default());

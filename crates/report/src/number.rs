@@ -112,9 +112,9 @@ pub fn quantity(value: f64, unit: &str, digits: usize) -> String {
 /// A power of a thousand in front of a unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prefix {
-    /// What it multiplies by.
+    /// Its factor.
     pub factor: f64,
-    /// How it is written.
+    /// Its symbol.
     pub symbol: &'static str,
 }
 

@@ -13,22 +13,22 @@ pub struct Page {
     pub subtitle: String,
     /// Where it comes from: version, seed, machine.
     pub facts: Vec<(String, String)>,
-    /// What it holds, from top to bottom.
+    /// Its sections, from top to bottom.
     pub sections: Vec<Section>,
 }
 
-/// A part of a page; what is empty is left out.
+/// A part of a page; empty fields are left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Section {
     /// Its heading.
     pub heading: String,
-    /// What the contents call it; its heading where this is empty.
+    /// Its name in the contents; its heading where this is empty.
     pub label: String,
-    /// What it is a part of, as the paper that a figure is in. Sections of one part stand together.
+    /// The whole that it belongs to, as the paper that a figure is in. Sections of one part stand together.
     pub part: String,
     /// Plain text; an empty line starts a new paragraph, back-ticks set off code.
     pub prose: String,
-    /// How many claims hold and fail.
+    /// Numbers of claims that hold and fail.
     pub tally: Option<Tally>,
     /// The one sentence to take away.
     pub callout: Option<Callout>,
@@ -48,13 +48,13 @@ pub struct Section {
 /// A sentence that stands out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callout {
-    /// How it is meant.
+    /// Its tone.
     pub tone: Tone,
     /// The sentence.
     pub text: String,
 }
 
-/// How a sentence is meant.
+/// The tone of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tone {
@@ -69,7 +69,7 @@ pub enum Tone {
 /// A table of printed values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableView {
-    /// What it shows.
+    /// Its caption.
     pub caption: String,
     /// The columns.
     pub columns: Vec<Column>,
@@ -87,11 +87,11 @@ pub struct Column {
     pub name: String,
     /// The unit of its values; empty where they carry their own or have none.
     pub unit: String,
-    /// What stands in it.
+    /// Its alignment.
     pub align: Align,
 }
 
-/// What stands in a column, and so where.
+/// The content of a column, which decides its alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Align {
@@ -103,7 +103,7 @@ pub enum Align {
     Verdict,
 }
 
-/// A claim and what became of it.
+/// A claim and its verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimView {
     /// Its name within the paper.
@@ -112,9 +112,9 @@ pub struct ClaimView {
     pub quotation: String,
     /// Where in the paper.
     pub place: String,
-    /// What has to be so, printed.
+    /// The bound, printed.
     pub bound: String,
-    /// What was found, printed.
+    /// The measured numbers, printed.
     pub measured: String,
     /// The verdict of this run.
     pub verdict: Verdict,
@@ -124,43 +124,43 @@ pub struct ClaimView {
     pub ours: bool,
     /// Whether the paper does not state it at all: a finding of ours.
     pub finding: bool,
-    /// How sure the verdict is: seeds, the share of draws that keep the bound, the change that would turn it.
+    /// Certainty of the verdict: seeds, the share of draws that keep the bound, the change that would turn it.
     pub certainty: String,
     /// Why it fails, where it does and a reason is known.
     pub reason: String,
-    /// What else a reader should know.
+    /// A further note for a reader.
     pub note: String,
 }
 
-/// How many claims have which verdict.
+/// Numbers of claims by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// How many hold.
+    /// Claims that hold.
     pub holds: usize,
-    /// How many fail.
+    /// Claims that fail.
     pub fails: usize,
-    /// How many the runs do not decide.
+    /// Claims that the runs do not decide.
     pub undecided: usize,
-    /// How many were not run.
+    /// Claims that were not run.
     pub not_run: usize,
 }
 
-/// How many claims have which verdict, and how that compares with the record.
+/// Numbers of claims by verdict, and their comparison with the record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Of what the paper states.
+    /// Of the paper's statements.
     pub stated: Counts,
     /// Of our own findings, which the paper does not state.
     pub findings: Counts,
-    /// How many have another verdict on record.
+    /// Claims with another verdict on record.
     pub differing: usize,
-    /// How many of those that fail are not on record at all.
+    /// Failing claims that are not on record at all.
     pub new_failures: usize,
-    /// How many are on record.
+    /// Claims on record.
     pub recorded: usize,
 }
 
-/// What became of a claim.
+/// The verdict of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -179,7 +179,7 @@ pub enum Verdict {
 /// Text to be copied: a scenario, a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Code {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// The text.
     pub text: String,
@@ -227,7 +227,7 @@ impl Verdict {
 }
 
 impl Counts {
-    /// How many there are.
+    /// Total of the claims.
     pub const fn claims(&self) -> usize {
         self.holds + self.fails + self.undecided + self.not_run
     }
@@ -269,7 +269,7 @@ impl Tally {
         tally
     }
 
-    /// How many there are.
+    /// Total of the claims.
     pub const fn claims(&self) -> usize {
         self.stated.claims() + self.findings.claims()
     }
@@ -288,7 +288,7 @@ impl Tally {
         if self.stated.claims() == 0 { findings } else { format!("{stated}; {findings}") }
     }
 
-    /// How the verdicts compare with the record, in a sentence.
+    /// The comparison of the verdicts with the record, in a sentence.
     pub fn against_the_record(&self) -> String {
         let claims = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         match (self.differing, self.new_failures, self.recorded) {
@@ -299,7 +299,7 @@ impl Tally {
         }
     }
 
-    /// Whether a verdict is not what is on record.
+    /// Whether a verdict is not the recorded one.
     pub const fn surprises(&self) -> bool {
         self.differing + self.new_failures > 0
     }
@@ -318,12 +318,12 @@ impl Section {
         Self { heading: heading.into(), ..Self::default() }
     }
 
-    /// What the contents call it.
+    /// Its name in the contents.
     pub fn name(&self) -> &str {
         if self.label.is_empty() { &self.heading } else { &self.label }
     }
 
-    /// How many of its claims fail.
+    /// Number of its claims that fail.
     pub fn failing(&self) -> usize {
         self.claims.iter().filter(|c| c.verdict == Verdict::Fails).count()
     }
@@ -352,7 +352,7 @@ impl TableView {
         Self { caption: caption.into(), columns, rows: Vec::new(), folded: false }
     }
 
-    /// A table of claims; the first word of each says where it belongs, if any does.
+    /// A table of claims; the first word of each names its section, if it has one.
     pub(crate) fn of_claims<'a>(caption: &str, claims: impl Iterator<Item = (&'a str, &'a ClaimView)>) -> Self {
         // The verdict is near the front, so that a narrow page shows it.
         let columns = vec![

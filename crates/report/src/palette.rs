@@ -1,21 +1,21 @@
-//! Colours of lines: a law's own where it is free, otherwise one that a colour-blind reader can tell from the others.
+//! Colours of lines: a law's own where it is free, otherwise one that a colour-blind reader can distinguish from the others.
 //!
-//! Every colour has a contrast of at least [`LEAST_CONTRAST`] with what is behind it, on white and on the dark page.
+//! Every colour has a contrast of at least [`LEAST_CONTRAST`] with its background, on white and on the dark page.
 
 /// Colours for lines that have none of their own, in an order that keeps neighbours apart: Okabe and Ito's, without those
-/// that are too light for a line on white (WCAG 2.2, 1.4.11), and darker ones in their place.
+/// that are too light for a line on white (WCAG 2.2, 1.4.11), and darker ones instead.
 pub const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#6e4a00", "#4a90d9", "#444444", "#7b3fa0"];
 
-/// What stands for each colour of [`PALETTE`] on a dark page.
+/// Counterpart of each colour of [`PALETTE`] on a dark page.
 const PALETTE_ON_DARK: [&str; 8] =
     ["#3f9fe0", "#f07a28", "#1fbf8f", "#e58cc0", "#d9b44a", "#8fd0ff", "#c8c8c8", "#a878d8"];
 
-/// What is behind figures.
+/// The background of figures.
 pub const LIGHT_GROUND: &str = "#ffffff";
-/// What is behind figures on a dark page.
+/// The background of figures on a dark page.
 pub const DARK_GROUND: &str = "#171c20";
 
-/// The contrast that WCAG 2.2 asks of graphics (1.4.11).
+/// The contrast that WCAG 2.2 requires of graphics (1.4.11).
 pub const LEAST_CONTRAST: f64 = 3.0;
 
 /// Two colours nearer than this look alike as thin lines.
@@ -85,7 +85,7 @@ fn luminance((r, g, b): (u8, u8, u8)) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-/// What stands in for a colour that is not one.
+/// Replaces a colour that is not one.
 pub(crate) const GREY: (u8, u8, u8) = (0x77, 0x77, 0x77);
 
 /// `#rrggbb` as numbers.

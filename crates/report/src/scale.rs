@@ -1,4 +1,4 @@
-//! An axis made ready to draw: where values lie between 0 and 1, which ticks it has and what they say.
+//! An axis made ready to draw: positions of values between 0 and 1, its ticks and their labels.
 
 use crate::figure::{Axis, Scale};
 use crate::number::{self, Prefix};
@@ -17,7 +17,7 @@ pub(crate) struct Ruler {
     pub(crate) minor: Vec<f64>,
 }
 
-/// A tick with its place between 0 and 1.
+/// A tick with its position between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Place {
     pub(crate) at: f64,
@@ -31,14 +31,14 @@ const HUGE: f64 = 1e300;
 /// Far outside of the drawing; nearer to it nothing is bent.
 const FAR: f64 = 1e6;
 
-/// How limits are chosen where the axis does not say.
+/// Choice of limits where the axis has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// From the first to the last value; from zero where that is near.
     Tight,
-    /// With room at the ends.
+    /// With space at the ends.
     Airy,
-    /// With room at the ends, from zero where the data are not far from it.
+    /// With space at the ends, from zero where the data are not far from it.
     FromZero,
 }
 
@@ -58,7 +58,7 @@ impl Ruler {
         ruler
     }
 
-    /// Where `value` lies: 0 at the low end, 1 at the high end; NaN where it has no place.
+    /// Position of `value`: 0 at the low end, 1 at the high end; NaN where it has none.
     pub(crate) fn place(&self, value: f64) -> f64 {
         if !value.is_finite() || (self.log && value <= 0.0) {
             return f64::NAN;
@@ -71,12 +71,12 @@ impl Ruler {
         at.clamp(-FAR, FAR)
     }
 
-    /// Whether zero and less have a place.
+    /// Whether zero and less have no position.
     pub(crate) fn is_log(&self) -> bool {
         self.log
     }
 
-    /// Whether zero is outside of what is shown.
+    /// Whether zero is outside of the limits.
     pub(crate) fn leaves_out_zero(&self) -> bool {
         !self.log && (self.low > 0.0 || self.high < 0.0)
     }
@@ -173,7 +173,7 @@ fn limits(values: impl Iterator<Item = f64>, log: bool, fit: Fit) -> (f64, f64) 
     }
 }
 
-/// Limits that differ enough for numbers between them to be told apart.
+/// Limits that differ enough for numbers between them to be distinguished.
 fn spread(low: f64, high: f64, log: bool) -> (f64, f64) {
     if log {
         let low = low.max(1e-300);
@@ -207,7 +207,7 @@ fn steps(low: f64, high: f64, wanted: usize) -> (Vec<f64>, f64) {
     ((0..=count).map(|i| (first + i as f64) * step).collect(), step)
 }
 
-/// Powers of ten, or their multiples 1, 2 and 5 where there are few decades; and what lies between.
+/// Powers of ten, or their multiples 1, 2 and 5 where there are few decades; and ticks between.
 fn decades(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<f64>) {
     let first = libm::floor(libm::log10(low)) as i32;
     let last = libm::ceil(libm::log10(high)) as i32;
@@ -238,7 +238,7 @@ fn title(axis: &Axis, unit: &str) -> String {
     }
 }
 
-/// What ticks say, and the axis title with the unit that goes with it. `step` is their distance where they are equally far
+/// Labels of ticks, and the axis title with the unit that goes with them. `step` is their distance where they are equally far
 /// apart.
 fn labels(axis: &Axis, values: &[f64], step: Option<f64>) -> (String, Vec<String>) {
     let unit = axis.unit.as_str();

@@ -17,7 +17,7 @@ use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape};
 use layout::{Area, Legend};
 use words::{text_width, wrap};
 
-/// Width of every figure in pixels; the height follows from what it shows.
+/// Width of every figure in pixels; the height follows from its content.
 pub const WIDTH: u32 = 640;
 
 const TITLE_SIZE: u32 = 15;
@@ -46,7 +46,7 @@ pub fn draw(figure: &Figure) -> String {
     canvas.finish(&figure.title, &describe(figure))
 }
 
-/// What each colour of these figures becomes on a dark page: as the drawing writes it, and what stands for it there.
+/// Counterpart of each colour of these figures on a dark page: as the drawing writes it, and its replacement there.
 pub(crate) fn on_dark<'a>(figures: impl Iterator<Item = &'a Figure>) -> BTreeMap<String, String> {
     let lines =
         figures.flat_map(|f| &f.lines).map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY)).hex());
@@ -64,7 +64,7 @@ struct Plan {
     y: Ruler,
     x_labels: Vec<(Place, Vec<String>)>,
     colours: Vec<Ink>,
-    /// What a reader has to know of the axes, in lines.
+    /// Notes about the axes, in lines.
     notes: Vec<String>,
     /// For each line, its envelope if it turns too often to be drawn.
     envelopes: Vec<Option<Envelope>>,
@@ -137,7 +137,7 @@ impl Plan {
         }
     }
 
-    /// Shades what is before the end of the warm-up.
+    /// Shades the part before the end of the warm-up.
     fn warm_up(&self, canvas: &mut Canvas, figure: &Figure) {
         let Some(end) = figure.warm_up.map(|end| self.x.place(end)).filter(|end| *end > 0.0) else { return };
         if figure.is_empty() {
@@ -282,7 +282,7 @@ impl Plan {
         }
     }
 
-    /// Points along everything that is drawn, near enough to each other to see what a label would cover.
+    /// Points along all lines and marks, near enough to each other to detect what a label would cover.
     fn drawn(&self, figure: &Figure) -> Vec<(f64, f64)> {
         let mut out = Vec::new();
         for line in &figure.lines {
@@ -304,7 +304,7 @@ impl Plan {
 /// The height of a line of notes.
 const NOTE_LINE: f64 = 15.0;
 
-/// What a reader has to know of the axes, and of what is drawn in the place of the data.
+/// Notes about the axes, and about replacements of the data in the drawing.
 fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) -> String {
     let mut notes = Vec::new();
     match (x.is_log(), y.is_log()) {
@@ -327,7 +327,7 @@ fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) 
     notes.join("; ")
 }
 
-/// The largest value of the warm-up that is above what the vertical axis shows, and where it is.
+/// The largest value of the warm-up that is above the range of the vertical axis, and its position.
 fn cut_off(figure: &Figure, line: &Line, y: &Ruler) -> Option<(f64, f64)> {
     let end = figure.warm_up?;
     let above = line.points.iter().filter(|p| p.0 <= end && p.1.is_finite() && y.place(p.1) > 1.0 + 1e-9);
@@ -347,21 +347,21 @@ fn dot(canvas: &mut Canvas, line: &Line, shape: Shape, at: (f64, f64), size: f64
     }
 }
 
-/// The shape of a line's markers; what belongs to the line before it has that line's.
+/// The shape of a line's markers; a line that belongs to the one before it has that line's.
 fn shape(figure: &Figure, line: usize) -> Shape {
     let paired = |i: usize| i > 0 && figure.lines[i].hollow && figure.lines[i].colour == figure.lines[i - 1].colour;
     let own = (0..=line).filter(|i| !paired(*i)).count();
     Shape::number(own.saturating_sub(1))
 }
 
-/// How dark a band is.
+/// Opacity of a band.
 const BAND: f64 = 0.18;
 
 fn sparse(line: &Line) -> bool {
     line.style != Style::Steps && !line.points.is_empty() && line.points.len() <= SPARSE
 }
 
-/// Both axes over all data and marks; the vertical one over what the horizontal one shows.
+/// Both axes over all data and marks; the vertical one over the range of the horizontal one.
 fn rulers(figure: &Figure) -> (Ruler, Ruler) {
     let drawn = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
     let points = || figure.lines.iter().flat_map(|l| l.points.iter()).copied().filter(drawn);
@@ -394,7 +394,7 @@ fn rulers(figure: &Figure) -> (Ruler, Ruler) {
     (x, y)
 }
 
-/// Whether a value sets the scale of y: all but those of the warm-up that are far beyond the rest.
+/// Whether a value sets the scale of y: all but those of the warm-up that are far beyond the others.
 fn after_warm_up(figure: &Figure, values: &[(f64, f64)]) -> impl Fn((f64, f64)) -> bool + use<> {
     let end = figure.warm_up.filter(|_| figure.y.scale == Scale::Linear).unwrap_or(f64::NEG_INFINITY);
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -407,7 +407,7 @@ fn after_warm_up(figure: &Figure, values: &[(f64, f64)]) -> impl Fn((f64, f64)) 
     move |(x, y)| all || x > end || (y <= high + room && y >= low - room)
 }
 
-/// Both axes with a unit of the same length: the one that has too much room shows more.
+/// Both axes with a unit of the same length: the one that has too much space shows more.
 fn squared(figure: &Figure, area: &Area, x: Ruler, y: Ruler) -> (Ruler, Ruler) {
     let across = x.span() / (area.right - area.left);
     let up = y.span() / (area.bottom - area.top);
@@ -421,7 +421,7 @@ fn squared(figure: &Figure, area: &Area, x: Ruler, y: Ruler) -> (Ruler, Ruler) {
 }
 
 /// Labels of the horizontal axis that do not touch each other. Given ones are broken into lines and kept; of the others
-/// those that find no room are left out.
+/// those that find no space are left out.
 fn fitting(ticks: &[Place], area: &Area) -> Vec<(Place, Vec<String>)> {
     let width = area.right - area.left;
     if ticks.iter().any(|t| t.given) {
@@ -446,7 +446,7 @@ fn fitting(ticks: &[Place], area: &Area) -> Vec<(Place, Vec<String>)> {
     kept
 }
 
-/// The figure in a sentence or two, for readers who hear it.
+/// The figure in a sentence or two, for readers who listen to it.
 fn describe(figure: &Figure) -> String {
     let mut text = figure.caption.clone();
     if !text.is_empty() && !text.ends_with('.') {

@@ -1,4 +1,4 @@
-//! Tables for a terminal, and for programs that read what it shows.
+//! Tables for a terminal, and for programs that read them.
 
 use core::fmt::Write as _;
 
@@ -9,20 +9,20 @@ use penstock_scenario::visible;
 
 use crate::page::{Align, Callout, ClaimView, Column, Page, TableView, Tally, Tone, Verdict};
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
     /// The columns of the terminal; none where lines may be as long as they are.
     pub width: Option<usize>,
     /// Whether verdicts are coloured, and heads bold.
     pub coloured: bool,
-    /// For programs: ASCII digits and signs, columns apart by tabs, a `#` before what is no table, no width, no colour.
+    /// For programs: ASCII digits and signs, columns apart by tabs, a `#` before lines of no table, no width, no colour.
     pub plain: bool,
 }
 
 /// Between two columns.
 const GAP: usize = 2;
-/// What a column of words is at least, where it has such words; longer ones are broken.
+/// Least width of a column of words, where it has such words; longer ones are broken.
 const LEAST_WORDS: usize = 16;
 /// Nothing is fitted to less.
 const NARROWEST: usize = 20;
@@ -45,7 +45,7 @@ pub fn table(view: &TableView) -> String {
     Look::default().table(view)
 }
 
-/// What a page says in words and tables, without those shown on demand, without colours or a limit of its width.
+/// A page in words and tables, without those shown on demand, without colours or a limit of its width.
 pub fn page(page: &Page) -> String {
     Look::default().page(page)
 }
@@ -97,7 +97,7 @@ impl Look {
         out
     }
 
-    /// Some columns of a table, each as wide as `widths` says.
+    /// Some columns of a table, with the widths `widths`.
     fn part(
         self,
         view: &TableView,
@@ -164,7 +164,7 @@ impl Look {
         })
     }
 
-    /// What a page says in words and tables, without those shown on demand.
+    /// A page in words and tables, without those shown on demand.
     pub fn page(self, page: &Page) -> String {
         let mut out = self.paragraph(&page.title);
         out.push('\n');
@@ -218,13 +218,13 @@ impl Look {
         text.lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// One line, without what a terminal would act on; thin spaces as spaces.
+    /// One line, without characters that a terminal would act on; thin spaces as spaces.
     fn text(self, text: &str) -> String {
         if self.plain { ascii(&inert(text)) } else { inert(text).replace(['\u{202f}', '\u{a0}'], " ") }
     }
 }
 
-/// How wide a column is.
+/// Width of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     /// With all of a cell in one line.
@@ -273,7 +273,7 @@ fn parts(columns: &[Column], spans: &[Span], width: Option<usize>) -> Vec<Vec<us
     parts
 }
 
-/// How wide each column of a part is: what is left beyond the least goes to the narrowest of those that want more.
+/// Width of each column of a part: the space beyond the least goes to the narrowest of those that want more.
 fn fitted(part: &[usize], spans: &[Span], width: Option<usize>) -> Vec<usize> {
     let Some(width) = width.map(|width| width.max(NARROWEST)) else {
         return part.iter().map(|i| spans[*i].natural).collect();
@@ -292,7 +292,7 @@ fn signed(verdict: Verdict) -> String {
     format!("{} {}", verdict.sign(), verdict.word())
 }
 
-/// One line, without what a terminal would act on.
+/// One line, without characters that a terminal would act on.
 fn inert(text: &str) -> String {
     text.chars().map(|c| if visible::acts(c) { ' ' } else { c }).collect()
 }

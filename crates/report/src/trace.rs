@@ -1,4 +1,4 @@
-//! From data to strokes: broken where a number is missing, clipped to the drawing, thinned to what can be seen.
+//! From data to strokes: broken where a number is missing, clipped to the drawing, thinned to the visible resolution.
 //!
 //! All coordinates here lie between 0 and 1 across the drawing.
 
@@ -6,7 +6,7 @@ use crate::scale::Ruler;
 
 type Point = (f64, f64);
 
-/// The unbroken pieces of a line inside the drawing. `columns` is how finely it can be seen.
+/// The unbroken pieces of a line inside the drawing. `columns` is the visible resolution.
 pub(crate) fn strokes(points: &[Point], x: &Ruler, y: &Ruler, stairs: bool, columns: usize) -> Vec<Vec<Point>> {
     let mut strokes = Vec::new();
     let mut run = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn strokes(points: &[Point], x: &Ruler, y: &Ruler, stairs: bool, colu
     strokes
 }
 
-/// A line that turns too often to be seen: its mean in each column, and the range of its values there.
+/// A line that turns too often to be visible: its mean in each column, and the range of its values there.
 pub(crate) struct Envelope {
     /// Along x, with gaps where the line has them.
     pub(crate) mean: Vec<Point>,
@@ -37,10 +37,10 @@ pub(crate) struct Envelope {
 const COLUMNS: usize = 280;
 /// A line that turns more often than this is a block of ink.
 const TURNS: usize = 200;
-/// What counts as a turn, as a share of the drawing's height.
+/// The least size of a turn, as a share of the drawing's height.
 const TURN: f64 = 0.02;
 
-/// The envelope of a line that would be a block of ink; none for a line that can be seen.
+/// The envelope of a line that would be a block of ink; none for other lines.
 pub(crate) fn envelope(points: &[Point], x: &Ruler, y: &Ruler) -> Option<Envelope> {
     let finite = |p: &&Point| p.0.is_finite() && p.1.is_finite();
     let rising = || points.iter().filter(finite).map(|p| p.0).is_sorted();
@@ -63,7 +63,7 @@ pub(crate) fn envelope(points: &[Point], x: &Ruler, y: &Ruler) -> Option<Envelop
     Some(envelope)
 }
 
-/// How often a line turns round by more than [`TURN`].
+/// Number of turns of a line by more than [`TURN`].
 fn turns(places: impl Iterator<Item = f64>) -> usize {
     let (mut turns, mut up, mut extreme) = (0, true, f64::NAN);
     for at in places.filter(|at| at.is_finite()) {
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!((pieces[0].first(), pieces[0].last()), (points.first(), points.last()));
     }
 
-    /// In a column the least may come before the largest or after it; what is left of a line that runs forwards runs
+    /// In a column the least may come before the largest or after it; the remainder of a line that runs forwards runs
     /// forwards.
     #[test]
     fn thinning_keeps_the_order() {
@@ -281,7 +281,7 @@ mod tests {
         }
     }
 
-    /// A block of ink becomes a mean and a range; a saw that can be seen, a smooth curve and a line that turns back do not.
+    /// A block of ink becomes a mean and a range; a visible saw, a smooth curve and a line that turns back do not.
     #[test]
     fn a_line_that_turns_too_often_becomes_its_envelope() {
         let every = |n: usize, period: usize| -> Vec<Point> {

@@ -1,4 +1,4 @@
-//! What makes figures of a page interactive: the viewer, a script of `web/`, and the data of the figures.
+//! Interactive figures of a page: the viewer, a script of `web/`, and the data of the figures.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Viewer {
     }
 }
 
-/// What a content security policy allows of one inline element.
+/// The hash by which a content security policy allows one inline element.
 pub(crate) fn hash(content: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(content)))
 }
@@ -68,7 +68,7 @@ struct Drawn<'a> {
     warm_up: Option<f64>,
 }
 
-/// A line, its numbers as places in the list of columns.
+/// A line, its numbers as indices of the list of columns.
 #[derive(Serialize)]
 struct Curve<'a> {
     name: &'a str,
@@ -189,7 +189,7 @@ mod tests {
         assert!(column(&late).starts_with("f:"));
     }
 
-    /// What the viewer reads differs from the value by less than half of the seventh digit.
+    /// The viewer's value differs from the true one by less than half of the seventh digit.
     #[test]
     fn numbers_have_seven_digits() {
         let values = [std::f64::consts::PI, -1.25e-9, 9.99e8 + 0.5, 123_456_789.5, f64::NAN, f64::INFINITY, 0.0];

@@ -162,7 +162,7 @@ fn a_run_draws_whatever_was_recorded() {
     }
 }
 
-/// A group and a link are not told apart by swapping colours from figure to figure, and the warm-up is shaded.
+/// The colours of a group and a link do not swap from figure to figure, and the warm-up is shaded.
 #[test]
 fn a_run_has_a_colour_for_each_thing_and_shades_the_warm_up() {
     let names =

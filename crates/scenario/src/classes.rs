@@ -1,4 +1,4 @@
-//! What classes of traffic were served, beside what they should have been.
+//! The rates at which classes of traffic were served, beside their fair shares.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -8,7 +8,7 @@ use crate::model::{Group, Scenario};
 use crate::summary::ClassSummary;
 use crate::world::{Kind, Rows};
 
-/// What a row of the series of classes has, in this order.
+/// Columns of the series of classes, in this order.
 pub const CLASS_COLUMNS: [(&str, Kind); 2] =
     [("offered_bit_per_s", Kind::Average), ("served_bit_per_s", Kind::Average)];
 
@@ -23,18 +23,18 @@ pub struct Classes {
     pub index_mean: Option<f64>,
 }
 
-/// What was measured of classes over a span.
+/// Measurements of classes over a span.
 #[derive(Clone, Copy)]
 pub struct Span<'a> {
-    /// What ran.
+    /// The scenario of the run.
     pub scenario: &'a Scenario,
     /// From when to when.
     pub between: (Time, Time),
-    /// What each class was offered and served, in the order of [`Scenario::class_names`] [bit/s].
+    /// Offered and served rate of each class, in the order of [`Scenario::class_names`] [bit/s].
     pub rates: &'a [(f64, f64)],
     /// The series of classes, with [`CLASS_COLUMNS`]: a row for each class in each sample.
     pub samples: &'a Rows,
-    /// What the line of a link, counted in the order of the file, could have carried in the span [bit].
+    /// Capacity in the span of a link's line, the link counted in the order of the file [bit].
     pub capacity_bits: &'a dyn Fn(usize) -> f64,
 }
 
@@ -47,7 +47,7 @@ impl Scenario {
 }
 
 impl Span<'_> {
-    /// What the span was to the classes.
+    /// The summary of the classes over the span.
     pub fn classes(&self) -> Classes {
         let names = self.scenario.class_names();
         let share = |name: &str| self.scenario.classes.get(name).and_then(|class| class.share);
@@ -80,7 +80,7 @@ impl Span<'_> {
         }
     }
 
-    /// What each class was served in each sample that lies in the span.
+    /// Served rate of each class in each sample that lies in the span.
     fn sampled(&self, classes: usize) -> Vec<Vec<f64>> {
         if classes == 0 {
             return Vec::new();
@@ -128,7 +128,7 @@ impl Span<'_> {
         Some(max_min(capacity, &wants))
     }
 
-    /// Weights by share; classes without one divide the rest equally.
+    /// Weights by share; classes without one divide the remainder equally.
     fn weights(&self, names: &[&str]) -> Vec<f64> {
         let shares: Vec<Option<f64>> =
             names.iter().map(|name| self.scenario.classes.get(*name).and_then(|class| class.share)).collect();
@@ -137,7 +137,7 @@ impl Span<'_> {
         shares.iter().map(|share| share.unwrap_or((1.0 - given) / others)).collect()
     }
 
-    /// Whether a group's flows answer congestion: what they sent is then not what they wanted.
+    /// Whether a group's flows respond to congestion: their sent rate is then not their demand.
     fn is_greedy(&self, group: &Group) -> bool {
         group.requirements(self.scenario.packet).is_ok_and(|needs| needs.reliable)
     }

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use crate::seed::Seed;
 
-    /// What is drawn from points has their shares, and between them the line.
+    /// Draws from points have the shares of the points, and lie on the line between them.
     #[test]
     fn draws_from_points_lie_on_the_lines_between_them() {
         let points = vec![(100.0, 0.25), (200.0, 0.5), (200.0, 0.75), (1000.0, 1.0)];
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// Means and tails of what is drawn: a Pareto of shape 3 exceeds twice its mean with chance (2/3 / 2)^3.
+    /// Means and tails of draws: a Pareto of shape 3 exceeds twice its mean with chance (2/3 / 2)^3.
     #[test]
     fn draws_have_the_means_and_tails_they_should() {
         let mut stream = Seed(5).stream("x");

@@ -1,8 +1,8 @@
-//! How evenly something is shared out, and how it should be.
+//! Shares of a resource, and max-min fair shares.
 //!
 //! ```
 //! use penstock_scenario::fairness::{Want, max_min, weighted_index};
-//! // A source of 90 Mbit/s that may have three parts, and others that take what they get with seven.
+//! // A source of 90 Mbit/s that may have three parts, and unbounded others with seven.
 //! let wants = [Want { weight: 3.0, ..Want::of(90.0) }, Want { weight: 7.0, ..Want::of(f64::INFINITY) }];
 //! let wanted = max_min(100.0, &wants);
 //! assert!((wanted[0] - 30.0).abs() < 1e-9 && (wanted[1] - 70.0).abs() < 1e-9);
@@ -12,14 +12,14 @@
 
 use penstock_law::quantity::Time;
 
-/// What one of those who share wants and may have, in the unit of the whole.
+/// Demand and limits of one of those who share, in the unit of the whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Want {
-    /// What it would use, zero or more; infinite for one who takes what it gets.
+    /// Demand without contention, zero or more; infinite for one without a limit.
     pub demand: f64,
-    /// What it shall have at least, if it wants that much.
+    /// Guaranteed share, if it wants that much.
     pub floor: f64,
-    /// What it may have at most; infinite for no bound.
+    /// Upper bound of the share; infinite for no bound.
     pub ceiling: f64,
     /// Its weight, above zero.
     pub weight: f64,
@@ -80,8 +80,8 @@ pub fn max_min(whole: f64, wants: &[Want]) -> Vec<f64> {
     wants.iter().map(|want| want.at(level)).collect()
 }
 
-/// The weighted fairness index of what each got against what it should have got, `(got, wanted)` with `wanted` above zero:
-/// `(sum x/w)^2 / (n sum (x/w)^2)`, in [1/n, 1]; 1 when all got the same part of what they should. None where nobody got
+/// The weighted fairness index of shares got against fair shares, `(got, wanted)` with `wanted` above zero:
+/// `(sum x/w)^2 / (n sum (x/w)^2)`, in [1/n, 1]; 1 when all got the same part of their fair share. None where nobody got
 /// anything. (Pletka, Kind, Waldvogel, Mannel, equation (2), after Jain, 1991.)
 pub fn weighted_index(shares: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     jain(shares.into_iter().map(|(got, wanted)| got / wanted))
@@ -99,7 +99,7 @@ pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
-/// Whether a flow takes part in what is shared out over a span: it had begun before the span ended, and had not ended when
+/// Whether a flow takes part in the sharing over a span: it had begun before the span ended, and had not ended when
 /// the span began. A flow ends when it stops sending, or with its only transfer; a pause between transfers is no end.
 pub fn takes_part((begun, ended): (Time, Time), (from, to): (Time, Time)) -> bool {
     begun < to && ended > from
@@ -214,7 +214,7 @@ mod tests {
         assert_close(&max_min(100.0, &[]), &[]);
     }
 
-    /// What makes it max-min: the whole is shared out; nobody has more than its most or less than its least; and whoever
+    /// The definition of max-min: the whole is shared out; none has more than its most or less than its least; and each that
     /// has less than it wants stands at the level, times its weight, that none stands above but by its floor.
     #[test]
     fn nobody_could_have_more_without_one_who_has_less_paying() {

@@ -1,7 +1,7 @@
-//! Findings: settings and outcomes that mislead whoever takes the numbers as they stand.
+//! Findings: settings and outcomes that mislead a reader who takes the numbers as they stand.
 //!
-//! A finding is no error: the run does what its scenario says, and what it says is seldom what was meant. Each kind has an
-//! id, listed in [`KINDS`], and a heading in `docs/findings.md`. A false alarm is worse than a miss, so each rule asks for
+//! A finding is no error: the run does as its scenario states, and the statement is seldom the intended one. Each kind has an
+//! id, listed in [`KINDS`], and a heading in `docs/findings.md`. A false alarm is worse than a miss, so each rule requires
 //! more than it needs.
 
 mod another_bottleneck;
@@ -35,7 +35,7 @@ pub const KINDS: [Kind; 8] = [
     warmup_short::KIND,
 ];
 
-/// What the scenario alone tells, before any run.
+/// The findings of the scenario alone, before any run.
 pub fn of_scenario(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, group) in &scenario.groups {
@@ -49,7 +49,7 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<Finding> {
     findings
 }
 
-/// What the scenario and its run tell: the numbers, and the series of links and groups.
+/// The findings of the scenario and its run: the numbers, and the series of links and groups.
 pub fn of_run(scenario: &Scenario, world: &str, measured: &Measured, series: &[Table]) -> Vec<Finding> {
     let mut findings = of_scenario(scenario);
     for (name, group) in &measured.groups {

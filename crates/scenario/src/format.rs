@@ -1,7 +1,7 @@
-//! Format 1 of scenario files as data: every table and each of its keys, with what it takes, what holds without it and
-//! what it is.
+//! Format 1 of scenario files as data: every table and each of its keys, with its values, its default and
+//! its description.
 //!
-//! The reader refuses a key that is not here, and [`schema`] and [`reference`] print what is here, so that file format,
+//! The reader refuses a key that is not here, and [`schema`] and [`reference`] print these tables, so that file format,
 //! JSON Schema and reference page cannot drift apart.
 
 mod flows;
@@ -21,10 +21,10 @@ use shape::{BIT_RATE, BYTES, DURATION, UNLIMITED, key, words};
 
 use crate::model::{Arithmetic, By, EcnOnLine, LossSpacing, StopRule};
 
-/// What stands for a value that the law works out from where it runs.
+/// Stands for a value that the law works out from where it runs.
 pub(crate) const AUTOMATIC: &str = "automatic";
 
-/// The key of how much the gaps of a law that answers nothing vary.
+/// The key of the jitter of the gaps of an unresponsive law.
 pub(crate) const SPACING_JITTER: &str = "spacing_jitter";
 
 /// Every table, in the order of the reference page.
@@ -250,7 +250,7 @@ pub(crate) static LINK: Table = Table {
     ],
 };
 
-/// What the way back of a duplex link may change.
+/// Keys that the way back of a duplex link may change.
 pub(crate) const WAY_BACK: &[&str] = &[
     "rate",
     "delay",
@@ -411,7 +411,7 @@ pub(crate) static SEEDS: Table = Table {
     keys: &[key("count", Shape::Whole(1, MOST_SEEDS), Required, "number of seeds")],
 };
 
-/// What ends a run early.
+/// Conditions that end a run early.
 pub(crate) static STOP: Table = Table {
     path: "stop",
     what: "A condition that ends the run before its duration.",

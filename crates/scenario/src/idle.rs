@@ -1,4 +1,4 @@
-//! Settings that change nothing as things are, though each is right by itself. They are no errors: what is of no use to
+//! Settings that change nothing as things are, though each is right by itself. They are no errors: one of no use to
 //! one cell of a sweep may be to another. They are worth a word.
 
 use penstock_law::cc::Marks;

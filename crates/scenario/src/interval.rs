@@ -1,4 +1,4 @@
-//! How well a mean over seeds is known.
+//! Confidence intervals of a mean over seeds.
 
 use crate::student::student_quantile;
 

@@ -1,4 +1,4 @@
-//! Scenario files in, and what every world has in common.
+//! Scenario files, and the common interface of all worlds.
 //!
 //! [`read`] turns a scenario's text into resolved [`model::Scenario`]s, each default filled in; [`world::World`] runs
 //! one and gives a [`world::Run`], which `penstock-record` turns into files. Nothing here touches a file or

@@ -27,9 +27,9 @@ pub use sender::{
 pub struct Scenario {
     /// One line for people.
     pub title: String,
-    /// How long it runs.
+    /// Simulated time.
     pub duration: Time,
-    /// What the summary leaves out at the start.
+    /// Time at the start that the summary leaves out.
     pub warmup: Time,
     /// Where every random stream comes from.
     pub seed: Seed,
@@ -47,18 +47,18 @@ pub struct Scenario {
     pub classes: IndexMap<String, Class>,
     /// Customers by name, in the order of the file.
     pub customers: IndexMap<String, Customer>,
-    /// What ends the run early.
+    /// Condition that ends the run early.
     pub stop: Option<StopRule>,
-    /// How behaviour over time is sampled, where the summary has numbers of it.
+    /// Sampling of behaviour over time, where the summary has numbers of it.
     pub dynamics: Option<Dynamics>,
 }
 
-/// A class of traffic: what laws and schedulers that treat classes apart go by.
+/// A class of traffic, which laws and schedulers treat apart from the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Class {
-    /// What it shall have at least.
+    /// Guaranteed rate.
     pub floor: Rate,
-    /// What it may have at most; none is no bound.
+    /// Largest rate; none is no bound.
     pub ceiling: Option<Rate>,
     /// Its share of the whole, the reference for ratio and fairness index.
     pub share: Option<f64>,
@@ -73,7 +73,7 @@ pub struct Customer {
     pub conditioner: Option<Chosen<Conditioner>>,
 }
 
-/// What ends a run before its duration.
+/// Condition that ends a run before its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRule {
     /// Every flow that has a size, no arrivals or idle times, and someone who acknowledges, has been acknowledged to the
@@ -86,7 +86,7 @@ pub enum StopRule {
 pub struct Packet {
     /// A full data packet, headers included.
     pub wire: Bytes,
-    /// What of it is the user's data.
+    /// User data in a packet.
     pub payload: Bytes,
     /// An acknowledgement.
     pub ack: Bytes,
@@ -101,15 +101,15 @@ pub struct Link {
     pub to: String,
     /// Its rate at the start; the mean of a trace.
     pub rate: Rate,
-    /// How the rate goes on from there.
+    /// The rate from then on.
     pub service: Service,
     /// Propagation delay, one way, at the start.
     pub delay: Time,
     /// From each of these times on, which grow, another one; each differs from the one before.
     pub delays: Vec<(Time, Time)>,
-    /// How much may wait.
+    /// Limit of the queue.
     pub buffer: Buffer,
-    /// What it drops before its queue.
+    /// Policer in front of its queue.
     pub policer: Option<Policer>,
     /// The law of its queue.
     pub aqm: Chosen<Aqm>,
@@ -117,19 +117,19 @@ pub struct Link {
     pub scheduler: Scheduler,
     /// Share of the packets that is lost on the line.
     pub loss: f64,
-    /// How those losses are spaced.
+    /// Spacing of those losses.
     pub loss_spacing: LossSpacing,
     /// Of each flow's data one transmission is lost too, drawn between these two, the first being 1.
     pub lose_transmission: Option<(u32, u32)>,
-    /// How long its losses are in a row, on average [packets], where they come in bursts.
+    /// Mean length of a burst of losses [packets], where they come in bursts.
     pub loss_burst: Option<f64>,
     /// Which of its packets come late, so that others overtake them.
     pub reorder: Option<Reorder>,
-    /// How it gathers packets, which then go together.
+    /// Aggregation of packets, which then go together.
     pub aggregation: Option<Aggregation>,
     /// The share of its packets that arrive twice.
     pub duplicate: f64,
-    /// What it does to the ECN field of packets.
+    /// Treatment of the ECN field of packets.
     pub ecn: EcnOnLine,
     /// The numbers its AQM computes with.
     pub arithmetic: Arithmetic,
@@ -147,47 +147,47 @@ pub struct Reorder {
 /// A token bucket before a queue: a packet for which there are not enough tokens is dropped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policer {
-    /// What fills the bucket.
+    /// Rate that fills the bucket.
     pub rate: Rate,
-    /// What it holds; it is full at the start.
+    /// Size of the bucket; it is full at the start.
     pub burst: Bytes,
 }
 
 /// A line that gathers packets and lets them go together, as access networks do that take turns (802.11, DOCSIS, LTE).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aggregation {
-    /// How long the first of them waits, at most.
+    /// Longest wait of the first of them.
     pub time: Time,
-    /// How many go together, at most; none is no bound.
+    /// Largest number of packets in one aggregate; none is no bound.
     pub packets: Option<u64>,
-    /// At what rate they go; none is all at once.
+    /// Rate of an aggregate; none is all at once.
     pub rate: Option<Rate>,
 }
 
-/// What a line does to the ECN field, as middleboxes have been seen to do (RFC 9331, section 5; RFC 9768, section 3.2.2).
+/// Treatment of the ECN field by a line, as observed of middleboxes (RFC 9331, section 5; RFC 9768, section 3.2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnOnLine {
     /// Nothing.
     Keep,
     /// Every packet leaves as Not-ECT.
     Bleach,
-    /// CE becomes ECT(0): congestion is not seen.
+    /// CE becomes ECT(0): congestion is hidden.
     EraseCe,
     /// ECT(1) becomes ECT(0): the low-latency queue behind it does not take the packet.
     Ect0,
 }
 
-/// How the losses of a line are spaced.
+/// Spacing of the losses of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossSpacing {
     /// Each packet is lost with the same probability, independent of all others.
     Random,
-    /// Of each flow every n-th transmission is lost, n being the inverse of the share, from a place drawn for the flow:
-    /// what the response functions of RFC 3649 and RFC 9438 are derived from.
+    /// Of each flow every n-th transmission is lost, n being the inverse of the share, from an offset drawn for the flow:
+    /// the loss model of the response functions of RFC 3649 and RFC 9438.
     Even,
 }
 
-/// How a line's rate goes on after its start.
+/// The rate of a line after its start.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Service {
     /// As it began.
@@ -201,7 +201,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// What the rate becomes, at each time after the start, where it goes by such.
+    /// The rate at each time after the start, where the service is a list of such.
     pub fn changes(&self) -> &[(Time, Rate)] {
         match self {
             Self::Schedule(changes) => changes,
@@ -218,7 +218,7 @@ pub struct Rates {
     pub file: String,
     /// SHA-256 of the file, 64 hexadecimal digits.
     pub sha256: String,
-    /// What the rate becomes, at each time after the start; a rate of zero is an outage.
+    /// The rate at each time after the start; a rate of zero is an outage.
     pub changes: Arc<[(Time, Rate)]>,
 }
 
@@ -227,11 +227,11 @@ pub struct Rates {
 pub struct Trace {
     /// The file's name as it stands in the scenario.
     pub file: String,
-    /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+    /// SHA-256 of the file, 64 hexadecimal digits: it stands for the content in a scenario's identity.
     pub sha256: String,
     /// When each opportunity comes, from the start of a period; they do not decrease.
     pub opportunities: Arc<[Time]>,
-    /// How long until it begins again, above zero.
+    /// Time until it begins again, above zero.
     pub period: Time,
 }
 
@@ -242,14 +242,14 @@ pub enum Scheduler {
     Fifo,
     /// Deficit round robin (Shreedhar and Varghese, 1995), each queue with an instance of the AQM of its own.
     Drr {
-        /// What has a queue of its own.
+        /// Classification into queues.
         by: By,
-        /// What a queue may send a turn.
+        /// Bytes that a queue may send a turn.
         quantum: Bytes,
     },
 }
 
-/// What a scheduler treats apart.
+/// Key by which a scheduler separates packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Each flow.
@@ -258,7 +258,7 @@ pub enum By {
     Class,
 }
 
-/// How much may wait for a line. The packet in transmission has left the buffer.
+/// Limit of the packets that wait for a line. The packet in transmission has left the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Buffer {
     /// As much as there is.
@@ -270,7 +270,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// How many packets and how many bytes may wait.
+    /// Most packets and most bytes that may wait.
     pub fn limits(self) -> (u64, u64) {
         match self {
             Self::Unlimited => (u64::MAX, u64::MAX),
@@ -298,7 +298,7 @@ impl<R: Role> Clone for Chosen<R> {
 /// Flows that share every setting except the round-trip time and the start.
 #[derive(Debug, Clone)]
 pub struct Group {
-    /// How many.
+    /// Number of flows.
     pub count: u32,
     /// Node of the senders.
     pub from: String,
@@ -308,7 +308,7 @@ pub struct Group {
     pub forward: Vec<String>,
     /// Names of the links that acknowledgements cross, in order; a pair of nodes without a way back has an ideal one.
     pub backward: Vec<String>,
-    /// Two-way propagation delay of each flow; what the links do not account for is private to the flow, behind its
+    /// Two-way propagation delay of each flow; the part beyond that of the links is private to the flow, behind its
     /// last link.
     pub rtt: Rtt,
     /// Sizes of its data packets, where they are not the scenario's.
@@ -317,18 +317,18 @@ pub struct Group {
     pub cc: Chosen<Controller>,
     /// When its flows start.
     pub start: Start,
-    /// Of a law that answers nothing: other parameters from a time after the start of the run on, in the order of time,
+    /// Of an unresponsive law: other parameters from a time after the start of the run on, in the order of time,
     /// each different from those before.
     pub steps: Vec<(Time, Values)>,
-    /// Of a law that paces by itself and answers nothing: each gap is drawn within this share of it, up or down.
+    /// Of an unresponsive law that paces: each gap is drawn within this share of it, up or down.
     pub spacing_jitter: f64,
     /// When its flows stop sending new data; none is the end of the run.
     pub stop: Option<Time>,
-    /// How much each transfer sends; none is without end.
+    /// Size of each transfer; none is without end.
     pub size: Option<Size>,
     /// When transfers after the first begin; none where each flow is one transfer.
     pub repeats: Option<Repeats>,
-    /// What asks for transfers, where that depends on what has come.
+    /// Application that requests transfers, where these depend on earlier ones.
     pub application: Option<Application>,
     /// Times of sending and of silence, one after the other, beginning with sending.
     pub on_off: Option<(Span, Span)>,
@@ -344,11 +344,11 @@ pub struct Group {
     pub loss: f64,
     /// Whether each flow has series of its own.
     pub series: bool,
-    /// How senders and receivers behave besides the law.
+    /// Behaviour of senders and receivers besides the law.
     pub sender: SenderOptions,
 }
 
-/// How much a transfer sends.
+/// Size of a transfer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Size {
     /// Always so much.
@@ -382,7 +382,7 @@ pub enum Origin {
     File {
         /// Its name as it stands in the scenario.
         file: String,
-        /// SHA-256 of the file, 64 hexadecimal digits: what stands for the content in a scenario's identity.
+        /// SHA-256 of the file, 64 hexadecimal digits: it stands for the content in a scenario's identity.
         sha256: String,
     },
 }
@@ -420,18 +420,18 @@ pub enum Span {
 pub struct Access {
     /// Its rate.
     pub rate: Rate,
-    /// How much may wait for it.
+    /// Limit of its queue.
     pub queue: Buffer,
-    /// What a full queue does.
+    /// Behaviour of a full queue.
     pub full: Full,
 }
 
-/// What a full queue of an interface does with the next packet.
+/// Treatment of the next packet by a full queue of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Full {
     /// It drops the packet.
     Drop,
-    /// It holds the sender back until there is room.
+    /// It holds the sender back until there is space.
     Wait,
 }
 
@@ -453,7 +453,7 @@ pub struct RttNoise {
     pub upto: Time,
 }
 
-/// What a flow knows of its path when a transfer after the first begins.
+/// Knowledge of its path with which a flow begins a transfer after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remember {
     /// Nothing: a new connection.
@@ -500,8 +500,8 @@ impl Scenario {
         names
     }
 
-    /// What is known of a link when its law is compiled. There is a class for each of [`Scenario::class_names`], and one
-    /// more where some flows have none; what a class may ask counts only where its flows cross the link.
+    /// The context of a link when its law is compiled. There is a class for each of [`Scenario::class_names`], and one
+    /// more where some flows have none; the contract of a class counts only where its flows cross the link.
     ///
     /// # Panics
     /// If no link has that name.
@@ -534,7 +534,7 @@ impl Group {
     /// The requirements of the law of its senders; `packet` is the scenario's.
     ///
     /// # Errors
-    /// Says why the law cannot run with these parameters; the reader has refused such a scenario.
+    /// The reason why the law cannot run with these parameters; the reader has refused such a scenario.
     pub fn requirements(&self, packet: Packet) -> Result<cc::Requirements, String> {
         let (initial_window, initial_ssthresh) = (self.sender.initial_window, self.sender.initial_ssthresh);
         let site = cc::Context { packet: self.packet(packet).wire, initial_window, initial_ssthresh };
@@ -555,13 +555,13 @@ impl Group {
         }
     }
 
-    /// How many flows one browser loads pages with; one where there are no pages.
+    /// Flows with which one browser loads pages; one where there are no pages.
     pub fn connections(&self) -> u32 {
         if let Some(Application::Page(page)) = &self.application { page.connections } else { 1 }
     }
 
     /// Whether its flows are connections that carry transfers in turns: few are busy at a time, so that shares and windows of
-    /// single ones say nothing of the group.
+    /// single ones do not describe the group.
     pub fn takes_turns(&self) -> bool {
         matches!(self.repeats, Some(Repeats::Poisson(_))) || matches!(self.application, Some(Application::Page(_)))
     }

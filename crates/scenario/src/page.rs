@@ -1,4 +1,4 @@
-//! Web pages that were loaded: the table of a run, and what a group's amount to.
+//! Loaded web pages: the table of a run, and the summary of a group's.
 
 use penstock_law::quantity::{Bytes, Time};
 
@@ -13,15 +13,15 @@ pub struct Load {
     pub flow: u32,
     /// Pages of the browser before it.
     pub number: u32,
-    /// When its first object was asked for.
+    /// Time of the request for its first object.
     pub began: Time,
     /// When the last byte of its last object was acknowledged.
     pub ended: Time,
-    /// What its objects carried.
+    /// Bytes of its objects.
     pub bytes: Bytes,
 }
 
-/// What pages that were complete in a span amount to.
+/// Summary of pages that were complete in a span.
 pub fn sum_up<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Pages {
     let mut times: Vec<f64> = loads.into_iter().map(|load| load.ended.since(load.began).seconds()).collect();
     times.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Hosts: what senders and receivers of a kind do, as one word.
+//! Hosts: the behaviour of senders and receivers of a kind, as one word.
 
 use penstock_law::parameter::{Parameter, Values};
 use penstock_law::quantity::Time;
@@ -6,7 +6,7 @@ use penstock_law::quantity::Time;
 use crate::model::{EcnEcho, Profile, Recovery, Rto, SenderOptions};
 
 impl Profile {
-    /// What the host does.
+    /// The options of the host.
     pub fn options(self) -> SenderOptions {
         let silent = SenderOptions::default();
         let today = SenderOptions {

@@ -1,7 +1,7 @@
 //! Quantities as a person writes them, exact both ways: `0.1 s` is 100,000,000,000 ps, and prints as `100 ms`.
 //!
-//! A number is kept as decimal digits until its unit is known, so nothing drifts through binary fractions. What is finer
-//! than the unit a quantity is kept in (a picosecond, a bit per second, a byte) is rounded to the nearest.
+//! A number is kept as decimal digits until its unit is known, so nothing drifts through binary fractions. A fraction smaller
+//! than the unit of the stored quantity (a picosecond, a bit per second, a byte) is rounded to the nearest.
 
 mod spelling;
 
@@ -12,9 +12,9 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{found}: {remedy}")]
 pub struct Unreadable {
-    /// What was found.
+    /// The text found.
     pub found: String,
-    /// What would do.
+    /// Texts that are valid instead.
     pub remedy: String,
 }
 
@@ -24,13 +24,13 @@ pub const LONGEST: Time = Time(200 * 24 * 3600 * Time::PER_SECOND);
 /// The fastest line: 100 Tbit/s, at which an acknowledgement still takes some picoseconds.
 pub const FASTEST: Rate = Rate(100_000_000_000_000);
 
-/// What units of one kind there are. A unit is `factor * 10^power` base units.
+/// Units of one kind. A unit is `factor * 10^power` base units.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// What a quantity of this kind is called.
+    /// Name of such a quantity.
     pub(crate) noun: &'static str,
     example: &'static str,
-    /// What a spelling that is none of `units` may stand for.
+    /// Meanings of a spelling that is none of `units`.
     spelled: fn(&str) -> Vec<spelling::Meaning>,
     pub(crate) units: &'static [(&'static str, u128, i32)],
 }
@@ -88,7 +88,7 @@ const BDP_BYTES: &str = "bdp of bytes";
 /// Reads a duration, such as `10 ms`.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn time(text: &str) -> Result<Time, Unreadable> {
     let ps = whole(text, &TIME, 12)?;
     if ps > u128::from(LONGEST.0) {
@@ -100,7 +100,7 @@ pub fn time(text: &str) -> Result<Time, Unreadable> {
 /// Reads a rate, such as `622 Mbit/s`.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn rate(text: &str) -> Result<Rate, Unreadable> {
     let bit_per_s = whole(text, &RATE, 0)?;
     if bit_per_s > u128::from(FASTEST.0) {
@@ -112,7 +112,7 @@ pub fn rate(text: &str) -> Result<Rate, Unreadable> {
 /// Reads a size, such as `125 kB`.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn bytes(text: &str) -> Result<Bytes, Unreadable> {
     let bytes = whole(text, &SIZE, 0)?;
     if bytes > 1_000_000_000_000_000_000 {
@@ -124,7 +124,7 @@ pub fn bytes(text: &str) -> Result<Bytes, Unreadable> {
 /// Reads a whole number of packets, such as `50 packets`.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn packets(text: &str) -> Result<u64, Unreadable> {
     let (decimal, factor, power) = measure(text, &PACKETS)?;
     let packets = decimal.whole(factor, power).filter(|n| *n <= 1_000_000_000_000_000);
@@ -143,10 +143,10 @@ pub fn packets(text: &str) -> Result<u64, Unreadable> {
     Ok(packets as u64)
 }
 
-/// Reads how often something happens, such as `20 /s`, in times a second: above zero, at most 10^12.
+/// Reads the rate of an event, such as `20 /s`, in times a second: above zero, at most 10^12.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn per_second(text: &str) -> Result<f64, Unreadable> {
     let often = real_of(text, &PER_SECOND)?;
     if often > 0.0 && often <= 1e12 {
@@ -204,7 +204,7 @@ fn names(text: &str, kind: &Kind) -> bool {
 /// Reads a number in `unit`, as parameters of laws are kept: in the base unit, rounded once.
 ///
 /// # Errors
-/// Says what is wrong with the text and what would do.
+/// Names the fault of the text and a valid text.
 pub fn real(text: &str, unit: Unit) -> Result<f64, Unreadable> {
     kind(unit).map_or_else(
         || Err(Unreadable { found: format!("`{text}` is text"), remedy: "write a number".into() }),
@@ -212,7 +212,7 @@ pub fn real(text: &str, unit: Unit) -> Result<f64, Unreadable> {
     )
 }
 
-/// The sentence that refuses anything that is not text where a quantity in `unit` is due; `shown` is what was found.
+/// The sentence that refuses anything but text where a quantity in `unit` is due; `shown` is the value found.
 pub(crate) fn refuse(shown: &str, unit: Unit) -> Unreadable {
     kind(unit).map_or_else(
         || Unreadable { found: format!("`{shown}` is not a number"), remedy: "write a number".into() },
@@ -367,7 +367,7 @@ impl Decimal {
         Self::split(&format!("{x:e}")).map_or(Self::of(0, 0), |(d, _)| d)
     }
 
-    /// A number at the start of `text`, and what follows it.
+    /// A number at the start of `text`, and the text after it.
     fn split(text: &str) -> Option<(Self, &str)> {
         let text = text.trim();
         let negative = text.starts_with('-');
@@ -450,7 +450,7 @@ impl Decimal {
 
 #[cfg(test)]
 mod tests {
-    /// Exactly, so that cells of `10 ms` and of `0.01 s` are at one place.
+    /// Exactly, so that cells of `10 ms` and of `0.01 s` have one position.
     #[test]
     fn a_quantity_of_any_kind_is_a_number_of_the_si() {
         for (text, value, unit) in [

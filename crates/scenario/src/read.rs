@@ -82,7 +82,7 @@ const MOST_VALUE: usize = 120;
 /// The most values that all cells of a sweep may have together.
 const MOST_VALUES: usize = 50_000_000;
 
-/// A scenario file that is TOML; whether it makes sense is seen when its cells are asked for.
+/// A scenario file that is TOML; its meaning is checked when its cells are requested.
 #[derive(Clone)]
 pub struct Document {
     file: Arc<str>,
@@ -110,8 +110,8 @@ struct Setting {
 /// One scenario of a sweep; a file without one is a single cell.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// What tells this cell from the others: swept keys in the order of the file, named axes (`case` is the usual one)
-    /// with the name of the place on them, and `seed`, each with its value as written. Empty where there is no sweep.
+    /// Labels that distinguish this cell: swept keys in the order of the file, named axes (`case` is the usual one)
+    /// with the name of the step on them, and `seed`, each with its value as written. Empty where there is no sweep.
     pub labels: Vec<(String, String)>,
     /// The hash of the resolved scenario, 16 hexadecimal digits.
     pub id: String,
@@ -137,10 +137,10 @@ pub fn identity(scenario: &Scenario) -> String {
 }
 
 impl Document {
-    /// Reads TOML. `file` is what errors shall call the text.
+    /// Reads TOML. `file` is the name of the text in errors.
     ///
     /// # Errors
-    /// Says where the text is not TOML.
+    /// Names the line that is not TOML.
     pub fn parse(text: &str, file: &str) -> Result<Self, ReadErrors> {
         let (file, text) = (Arc::from(file), Arc::from(text));
         let errors = Errors::of(&file, &text);
@@ -158,7 +158,7 @@ impl Document {
     /// when [`Document::cells`] is called, once.
     ///
     /// # Errors
-    /// Says where the text is not TOML.
+    /// Names the line that is not TOML.
     pub fn parse_with(
         text: &str,
         file: &str,
@@ -167,14 +167,14 @@ impl Document {
         Ok(Self { load: Some(Arc::new(load)), ..Self::parse(text, file)? })
     }
 
-    /// The laws that the scenario may name; [`Registry::standard`] where nothing else is said.
+    /// The laws that the scenario may name; [`Registry::standard`] by default.
     #[must_use]
     pub fn with_laws(self, registry: Arc<Registry>) -> Self {
         Self { registry, ..self }
     }
 
-    /// Says how much memory a cell may take [B], and why that is the most as the end of a sentence: `are free on this
-    /// machine`. Where nobody says, it is 16 GB.
+    /// Limits the memory of a cell [B]; `why` gives the reason as the end of a sentence: `are free on this
+    /// machine`. The default is 16 GB.
     pub fn within(&mut self, bytes: u64, why: &str) {
         self.memory = Memory::of(bytes, why);
     }
@@ -184,7 +184,7 @@ impl Document {
     /// It wins over the file and over the sweep: a swept key that is set is swept no longer.
     ///
     /// # Errors
-    /// Says why there is nothing of that name to set.
+    /// Names the reason why the key cannot be set.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ReadErrors> {
         let errors = Errors::of(&self.file, &self.text);
         self.setting(key, value, &errors).map_err(|reported| errors.because(reported))
@@ -210,7 +210,7 @@ impl Document {
     /// Every scenario of the sweep, in declared order: keys, then named axes such as cases, and seeds innermost.
     ///
     /// # Errors
-    /// Says everything that is wrong, but for what only follows from something else.
+    /// Lists every error except those that only follow from another.
     pub fn cells(&self) -> Result<Vec<Cell>, ReadErrors> {
         let errors = Errors::of(&self.file, &self.text);
         let cells = self.read(&errors);

@@ -1,4 +1,4 @@
-//! Random streams, named by what they serve.
+//! Random streams, named by their purpose.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

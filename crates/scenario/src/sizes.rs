@@ -12,7 +12,7 @@ type Points = &'static [(f64, f64)];
 /// The packet of pFabric's points [B].
 const PACKET: f64 = 1460.0;
 
-/// By name, with what a size of one is [B].
+/// By name, with the unit of a size of one [B].
 const KNOWN: [(&str, f64, Points); 3] =
     [("data-mining", PACKET, DATA_MINING), ("video-chunks", CHUNK, VIDEO_CHUNKS), ("web-search", PACKET, WEB_SEARCH)];
 

@@ -1,4 +1,4 @@
-//! What the text of a resolved scenario says, without the reader: the files that it names need not be there.
+//! Values from the text of a resolved scenario, without the reader: the files that it names need not be there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::quantity;
 
-/// The warm-up of a resolved scenario, in seconds, from its text; 0 where the text does not say.
+/// The warm-up of a resolved scenario, in seconds, from its text; 0 by default.
 ///
 /// ```
 /// assert_eq!(penstock_scenario::text::warm_up_s("duration = '60 s'\nwarmup = '20 s'"), 20.0);

@@ -1,4 +1,4 @@
-//! Transfers that were complete: the table of a run, and what a group's amount to.
+//! Complete transfers: the table of a run, and the summary of a group's.
 //!
 //! Slowdown is the completion time over that of a path without other traffic and without limits of a window, `S/C + R`: `S` is
 //! the transfer with the headers of its packets, `C` the rate of the path's slowest link (of one that changes, at the start;
@@ -29,24 +29,24 @@ pub struct Transfer {
     pub flow: u32,
     /// Transfers of the flow before it.
     pub number: u32,
-    /// When it was asked for.
+    /// Time of its request.
     pub arrived: Time,
     /// When a flow took it up.
     pub began: Time,
     /// When its last byte was acknowledged.
     pub ended: Time,
-    /// What it carried.
+    /// Bytes of user data.
     pub bytes: Bytes,
 }
 
 impl Transfer {
-    /// How long it took, the time in which it waited for a flow included.
+    /// Completion time, the wait for a flow included.
     pub fn completion(&self) -> Time {
         self.ended.since(self.arrived)
     }
 }
 
-/// What a transfer has to itself where nothing else is under way.
+/// Conditions of a transfer without competing traffic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alone {
     /// The rate of its slowest link, or of its interface.
@@ -76,14 +76,14 @@ impl Alone {
         (bytes.bits() + packets * headers) / self.rate.bit_per_s() + self.rtt.seconds()
     }
 
-    /// How many times that time a transfer took.
+    /// Completion time of a transfer over that time.
     pub fn slowdown(&self, transfer: &Transfer) -> f64 {
         transfer.completion().seconds() / self.seconds(transfer.bytes)
     }
 }
 
-/// What transfers that were complete in a span amount to. `alone` is by flow. `open` says that they arrive whatever became of
-/// those before, so that they may have waited for a connection; how many do at the end of the span is for the caller to say.
+/// Summary of transfers that were complete in a span. `alone` is by flow. `open` means that they arrive regardless of
+/// those before, so that they may have waited for a connection; the caller counts those that wait at the end of the span.
 pub fn sum_up<'a>(completed: impl IntoIterator<Item = &'a Transfer>, alone: &[Alone], open: bool) -> Transfers {
     let (mut all, mut waited, mut waits_s) = (Sorted::default(), 0, 0.0);
     let mut classes = [const { Sorted::new() }; SIZE_CLASSES.len()];
@@ -151,7 +151,7 @@ impl Sorted {
     }
 }
 
-/// The mean of what there is.
+/// The mean of the values.
 pub(crate) fn mean(sorted: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.iter().sum::<f64>() / sorted.len() as f64)
 }

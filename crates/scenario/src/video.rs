@@ -1,11 +1,11 @@
-//! Chunked video whose rate follows the buffer of the player, and what sessions amount to.
+//! Chunked video whose rate follows the buffer of the player, and the summary of sessions.
 //!
 //! Source: T.-Y. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014: algorithm 1 with the linear map of
 //! section 4.1 (BBA-0). Below the reservoir the lowest rate, above reservoir and cushion the highest, a line between; the
 //! rate changes only where the line reaches the next rate up or down.
 //! Differs: a chunk has its rate times its length, as if every second took the same. The paper stops playback where the buffer
 //! is empty and does not say when it begins: here with the first chunk, and after a stall with the next. Without a free
-//! place for a chunk the player waits until there is one.
+//! slot for a chunk the player waits until there is one.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::summary::Videos;
 use crate::world::{Cells, Column, Kind, Table};
 
 impl Video {
-    /// The place of the next chunk's rate, where the player holds so much and the last chunk had that rate.
+    /// The index of the next chunk's rate, for this buffer level and the rate of the last chunk.
     pub fn choose(&self, held: Time, last: usize) -> usize {
         let top = self.rates.len() - 1;
         if held <= self.reservoir {
@@ -46,7 +46,7 @@ impl Video {
 /// The player of one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Player {
-    /// What it held when a chunk last came, and when that was.
+    /// Buffer level when a chunk last came, and the time of that.
     held: Time,
     since: Time,
     /// The rate of the chunk under way, or of the last.
@@ -54,23 +54,23 @@ pub struct Player {
 }
 
 impl Player {
-    /// What it holds.
+    /// Buffer level at `now`.
     pub fn held(&self, now: Time) -> Time {
         self.held.since(now.since(self.since))
     }
 
-    /// When it requests the next chunk: at once, or when there is a place for it.
+    /// Time of the request for the next chunk: at once, or when there is a slot for it.
     pub fn request_time(&self, video: &Video, now: Time) -> Time {
         now + (self.held(now) + video.chunk).since(video.buffer)
     }
 
-    /// It requests a chunk: the place of its rate.
+    /// Requests a chunk and returns the index of its rate.
     pub fn request(&mut self, video: &Video, now: Time) -> usize {
         self.rate = video.choose(self.held(now), self.rate);
         self.rate
     }
 
-    /// The chunk has come: what it holds now.
+    /// Adds a chunk that has come; returns the buffer level.
     pub fn came(&mut self, video: &Video, now: Time) -> Time {
         self.held = self.held(now) + video.chunk;
         self.since = now;
@@ -91,11 +91,11 @@ pub struct Chunk {
     pub came: Time,
     /// Its rate.
     pub rate: Rate,
-    /// What the player held then, the chunk included.
+    /// Buffer level of the player then, the chunk included.
     pub held: Time,
 }
 
-/// What the sessions of a group amount to between two times. `chunks` are theirs, in the order in which they came; each of
+/// Summary of the sessions of a group between two times. `chunks` are theirs, in the order in which they came; each of
 /// `sessions` begins with a flow at a time. A session is over at `stop`.
 pub fn sum_up(chunks: &[Chunk], sessions: &[(u32, Time)], (from, to): (Time, Time), stop: Time) -> Videos {
     let to = to.min(stop);
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!((at(140.0, 1), at(140.0, 2)), (1, 2));
     }
 
-    /// A player that gets a chunk each 4 s holds what it held; it requests a chunk when there is a place, and never holds more.
+    /// A player that gets a chunk each 4 s keeps its level; it requests a chunk when there is a slot, and never exceeds its capacity.
     #[test]
     fn a_player_waits_for_a_place() {
         let (video, mut player) = (video(), Player::default());

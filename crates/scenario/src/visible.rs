@@ -1,10 +1,10 @@
-//! What a terminal or an editor acts on where a reader expects to see it: control characters, and marks that change the
+//! Characters that a terminal or an editor acts on instead of showing them: control characters, and marks that change the
 //! direction of text. A name may have none of them, and text that is printed shows them as escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character does something to text in the place of being part of it.
+/// Whether a character acts on text instead of being part of it.
 ///
 /// These are the control characters, the separators of lines and paragraphs, and what Unicode calls explicit directional
 /// formatting (UAX 9, section 2).
@@ -29,7 +29,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| acts(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// The same on one line: what would end a line is an escape too.
+/// The same on one line: a character that would end a line is an escape too.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, acts)
 }

@@ -1,4 +1,4 @@
-//! What every world has in common: a scenario goes in, a run comes out.
+//! The interface of every world: a scenario goes in, a run comes out.
 
 mod rows;
 
@@ -10,20 +10,20 @@ use crate::summary::{FlowSummary, Summary};
 
 pub use rows::{Row, Rows, column_name};
 
-/// A place where scenarios run.
+/// A world: a way to run a scenario.
 pub trait World {
     /// Its name on the command line and in records.
     fn name(&self) -> &'static str;
     /// Runs `scenario` to its end.
     ///
     /// # Errors
-    /// Says what stood in the way; see [`RunError`].
+    /// The obstacle to the run; see [`RunError`].
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError>;
-    /// Everything that a run of `scenario` would ask for and this world cannot do, a sentence each; nothing is run.
+    /// Every requirement of `scenario` that this world cannot meet, a sentence each; nothing is run.
     fn refusals(&self, scenario: &Scenario) -> Vec<String>;
 }
 
-/// A scenario with one flow a group, of the shortest round trip: what is asked of a world does not depend on how many ask.
+/// A scenario with one flow a group, of the shortest round trip: requirements do not depend on the number of flows.
 pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
     let mut one = scenario.clone();
     for group in one.groups.values_mut() {
@@ -35,15 +35,15 @@ pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
     one
 }
 
-/// Whoever watches a run: a function of the share done, or more.
+/// An observer of a run: a function of the share done, or more.
 pub trait Watcher {
     /// The share done, 0 to 1, now and then and at least every few tenths of a second; answering `false` stops the run.
     fn progress(&mut self, done: f64) -> bool;
-    /// Whether [`Watcher::packet`] shall be told, which costs time.
+    /// Whether [`Watcher::packet`] shall be called, which costs time.
     fn wants_packets(&self) -> bool {
         false
     }
-    /// A packet was seen at an end of its flow, in the order of time.
+    /// A packet passed an end of its flow. Calls come in the order of time.
     fn packet(&mut self, _: &Sighting) {}
 }
 
@@ -68,9 +68,9 @@ pub struct Sighting {
     pub size: u32,
     /// The field of the IP header.
     pub ecn: Ecn,
-    /// What a conditioner made of it: its codepoint (RFC 2597); none before one and where there is none.
+    /// Codepoint set by a conditioner (RFC 2597); none before one and where there is none.
     pub colour: Option<Colour>,
-    /// What it is.
+    /// Content of the packet.
     pub content: Content,
 }
 
@@ -90,7 +90,7 @@ pub enum Ecn {
     NotEct,
     /// Can be marked.
     Ect0,
-    /// Can be marked, and asks for low latency.
+    /// Can be marked, and requests low latency.
     Ect1,
     /// Was marked.
     Ce,
@@ -105,14 +105,14 @@ pub struct AccurateEcn {
     pub option: Option<[u32; 3]>,
 }
 
-/// What a packet is. Segments are counted from zero in each connection; all but a transfer's last are full.
+/// Content of a packet. Segments are counted from zero in each connection; all but a transfer's last are full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A segment, of a source that is acknowledged.
     Data {
         /// Which.
         segment: u64,
-        /// Whether the sender says that it has reduced its window.
+        /// The CWR flag: the sender has reduced its window.
         cwr: bool,
     },
     /// An acknowledgement.
@@ -121,7 +121,7 @@ pub enum Content {
         next: u64,
         /// Runs of segments beyond that one, the newest first: the first of each, and one past the last.
         blocks: [Option<(u64, u64)>; 4],
-        /// Whether it echoes a mark.
+        /// The ECE flag: it echoes a mark.
         echo: bool,
         /// Accurate feedback of marks, where both ends have agreed on it.
         accurate: Option<AccurateEcn>,
@@ -136,18 +136,18 @@ pub enum Content {
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The scenario contradicts itself, which only its run could tell: what, and what would do.
+    /// The scenario contradicts itself, found only by its run: the contradiction and the remedy.
     #[error("{0}")]
     Input(String),
-    /// The scenario asks for something that this world cannot do.
+    /// The scenario requires a feature that this world lacks.
     #[error("{}", what.iter().map(|what| format!("{what} (in the {world} world)")).collect::<Vec<_>>().join("\n"))]
     Refused {
         /// The world.
         world: &'static str,
-        /// What cannot be done, each with what would do.
+        /// Missing features, each with the remedy.
         what: Vec<String>,
     },
-    /// Whoever started the run stopped it.
+    /// The user stopped the run.
     #[error("stopped")]
     Stopped,
     /// A law returned an output that no host can act on, such as a window that is not a number: a bug of the law.
@@ -168,7 +168,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// What stands in the way of a run, a sentence each.
+    /// Obstacles to a run, a sentence each.
     pub fn reasons(self) -> Vec<String> {
         match self {
             Self::Refused { what, .. } => what,
@@ -177,21 +177,21 @@ impl RunError {
     }
 }
 
-/// What a run leaves: numbers, one row a flow, and series.
+/// Results of a run: numbers, one row a flow, and series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// The numbers.
     pub summary: Summary,
     /// One row a flow, whatever their number.
     pub flows: Vec<FlowSummary>,
-    /// What was recorded over time, one table an entity kind: `links`, `groups`, `flows`.
+    /// Series over time, one table an entity kind: `links`, `groups`, `flows`.
     pub series: Vec<Table>,
 }
 
 /// A table of equally long columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What its rows are about.
+    /// The entities of its rows.
     pub name: String,
     /// The columns.
     pub columns: Vec<Column>,
@@ -202,16 +202,16 @@ pub struct Table {
 pub struct Column {
     /// Its name, with the unit at its end.
     pub name: String,
-    /// What a value stands for.
+    /// Meaning of a value.
     pub kind: Kind,
     /// The values.
     pub values: Cells,
 }
 
-/// What a value of a column stands for.
+/// Meaning of a value of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It says which row this is.
+    /// It identifies the row.
     Key,
     /// An average over the sampling period that ends at the row's time.
     Average,
@@ -222,7 +222,7 @@ pub enum Kind {
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// Numbers; NaN where there is nothing to say.
+    /// Numbers; NaN where there is no value.
     Number(Vec<f64>),
     /// Whole numbers.
     Count(Vec<u64>),

@@ -318,7 +318,7 @@ fn pareto(mean: String, shape: f64) -> String {
     inline(&[("pareto", inline(&[("mean", mean), ("shape", print_number(shape))]))])
 }
 
-/// The law of a group's senders, with the schedules of what changes.
+/// The law of a group's senders, with the schedules of its changes.
 fn cc(group: &Group, reliable: bool) -> String {
     let mut entries = parameters(&group.cc);
     for (at, parameter) in group.cc.law.parameters.iter().enumerate() {
@@ -364,7 +364,7 @@ fn parameters<R: Role>(chosen: &Chosen<R>) -> Vec<(&'static str, String)> {
     entries
 }
 
-/// The value of the parameter at this place in the law's list.
+/// The value of the parameter at this index in the law's list.
 fn value(values: &Values, at: usize) -> Option<f64> {
     values.iter().nth(at).and_then(|(_, value)| value)
 }

@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! From a request to its response.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::keys::{Key, keys};
 use crate::request::{Chosen, Ran, Request, Text, WorldName};
 
-/// What a cell may take of the memory of a page [B].
+/// Memory of a page that a cell may take [B].
 const MEMORY: u64 = 1_000_000_000;
 /// The most cells whose names are listed.
 const MOST_CELLS: usize = 1000;
@@ -30,7 +30,7 @@ const MOST_CELLS: usize = 1000;
 /// Progress of long work, 0 to 1; answering `false` stops it.
 pub type Progress<'a> = &'a mut dyn FnMut(f64) -> bool;
 
-/// Answers a request.
+/// The response to a request.
 pub fn answer(request: &[u8], progress: Progress<'_>) -> Vec<u8> {
     let said = match serde_json::from_slice(request) {
         Ok(request) => done(request, progress),
@@ -40,7 +40,7 @@ pub fn answer(request: &[u8], progress: Progress<'_>) -> Vec<u8> {
     serde_json::to_vec(&said).unwrap_or_default()
 }
 
-/// An answer as the page reads it.
+/// A response as the page reads it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Said {

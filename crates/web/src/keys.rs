@@ -1,4 +1,4 @@
-//! The numbers of a scenario's text: where each stands, and what it may be.
+//! The numbers of a scenario's text: the position of each, and its range.
 
 use penstock_law::Registry;
 use penstock_law::aqm::Aqm;
@@ -17,7 +17,7 @@ const MOST: usize = 500;
 /// A number in the text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Key {
-    /// The dotted path; places in lists are counted from zero.
+    /// The dotted path; indices of lists are counted from zero.
     #[serde(rename = "key")]
     path: String,
     /// Where its value stands, in units of UTF-16 as a page counts them.
@@ -33,7 +33,7 @@ pub(crate) struct Key {
     quoted: bool,
     /// Whether it is written as a whole number.
     whole: bool,
-    /// The range of a law's parameter, in the base unit, and what it is.
+    /// The range of a law's parameter, in the base unit, and its description.
     #[serde(flatten)]
     law: Option<OfLaw>,
 }
@@ -134,7 +134,7 @@ fn parameter<'a>(registry: &'a Registry, section: &str, law: &str, name: &str) -
     parameters.iter().find(|parameter| parameter.name == name)
 }
 
-/// Places in bytes become places in units of UTF-16; keys are in the order of the text.
+/// Positions in bytes become positions in units of UTF-16; keys are in the order of the text.
 fn in_utf16(text: &str, keys: &mut [Key]) {
     let (mut bytes, mut units) = (0, 0);
     let mut at = |place: usize| {

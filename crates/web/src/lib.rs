@@ -1,6 +1,6 @@
-//! The core of the playground: a request in, an answer out, both JSON. Pure: no files, no threads, no clock.
+//! The core of the playground: a request in, a response out, both JSON. Pure: no files, no threads, no clock.
 //!
-//! | request | answer |
+//! | request | response |
 //! | --- | --- |
 //! | `about` | version, JSON Schema of scenarios |
 //! | `read` | cells of the scenario, numbers in its text that a slider may change |
@@ -9,8 +9,8 @@
 //! | `record` | the SHA-256 of each file that the command would write for the run |
 //! | `open` | the scenario in a `record.toml` |
 //!
-//! An answer is `{"ok": ...}`, or `{"errors": [...]}` with places in the text, or `{"refused": [...]}` where a world or the
-//! theory cannot do what the scenario asks for.
+//! A response is `{"ok": ...}`, or `{"errors": [...]}` with positions in the text, or `{"refused": [...]}` where a world or the
+//! theory lacks a feature that the scenario requires.
 
 mod answer;
 mod keys;

@@ -1,6 +1,6 @@
-//! The functions of the WebAssembly module: a block of memory for a request, and the answer to it.
+//! The functions of the WebAssembly module: a block of memory for a request, and the response to it.
 //!
-//! A page writes a request into the block that [`penstock_room`] gives, and [`penstock_answer`] takes it. The answer is a block
+//! A page writes a request into the block that [`penstock_room`] gives, and [`penstock_answer`] takes it. The response is a block
 //! that [`penstock_done`] takes back.
 
 #![allow(unsafe_code, reason = "a page hands over blocks of the module's memory by their addresses")]
@@ -12,9 +12,9 @@ use crate::answer::answer;
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Hears of the share done, 0 to 1; zero stops the work.
+    /// Is called with the share done, 0 to 1; zero stops the work.
     fn progress(done: f64) -> u32;
-    /// Hears the last words of a module that broke.
+    /// Is called with the last words of a module that broke.
     fn broke(at: *const u8, bytes: usize);
 }
 
@@ -24,7 +24,7 @@ pub extern "C" fn penstock_room(bytes: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; bytes].into_boxed_slice()).cast()
 }
 
-/// Takes the block of a request and gives that of the answer: its address in the upper half, its bytes in the lower.
+/// Takes the block of a request and gives that of the response: its address in the upper half, its bytes in the lower.
 ///
 /// # Safety
 /// The block is one of [`penstock_room`], whole, and not given before.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn penstock_answer(at: *mut u8, bytes: usize) -> u64 {
     (Box::into_raw(answer).cast::<u8>() as u64) << 32 | length
 }
 
-/// Takes back the block of an answer.
+/// Takes back the block of a response.
 ///
 /// # Safety
 /// The block is one of [`penstock_answer`], whole, and not given back before.

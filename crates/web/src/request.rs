@@ -1,4 +1,4 @@
-//! What the page asks for.
+//! Requests of the page.
 
 use serde::Deserialize;
 
@@ -6,13 +6,13 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Request {
-    /// What this is.
+    /// Version and content of this module.
     About,
-    /// What a text has.
+    /// The content of a text.
     Read(Text),
     /// A run of one cell.
     Run(Ran),
-    /// What the theory says of one cell.
+    /// The analysis of one cell.
     Theory(Chosen),
     /// The files of a run's record.
     Record(Ran),
@@ -26,7 +26,7 @@ pub(crate) enum Request {
 /// A scenario's text.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Text {
-    /// What errors call it.
+    /// Its name in errors.
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,

@@ -1,4 +1,4 @@
-//! What was done to the disk below a directory, in order: for tests.
+//! Operations on the disk below a directory, in order: for tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -27,7 +27,7 @@ impl Step {
     }
 }
 
-/// The directories that are watched, and what was done below each: tests run side by side.
+/// The directories that are watched, and the operations below each: tests run side by side.
 static WATCHED: Mutex<Vec<(PathBuf, Vec<Step>)>> = Mutex::new(Vec::new());
 
 /// Takes note of a step.
@@ -38,7 +38,7 @@ pub(super) fn note(step: &Step) {
     }
 }
 
-/// What `work` does below `root`.
+/// The operations of `work` below `root`.
 pub(super) fn of(root: &Path, work: impl FnOnce()) -> Vec<Step> {
     let all = || WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     all().push((root.to_path_buf(), Vec::new()));

@@ -32,14 +32,14 @@ cc = { law = "newreno" }
 /// A tree of files: paths and contents, none for a directory.
 type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
 
-/// What the kernel has in memory and what is certain to be on disk.
+/// Content in the kernel's memory, and content certain to be on disk.
 #[derive(Debug)]
 enum Node {
     File { now: Vec<u8>, synced: Vec<u8> },
     Directory { now: BTreeMap<String, usize>, synced: BTreeMap<String, usize>, since: Vec<Change> },
 }
 
-/// What was done to a directory since it was synced. A journal of a file system has each as a whole, or not.
+/// A change of a directory since it was synced. A journal of a file system has each as a whole, or not.
 #[derive(Debug, Clone)]
 enum Change {
     Link(String, usize),
@@ -47,14 +47,14 @@ enum Change {
     Unlink(String),
 }
 
-/// What is lost with the power.
+/// The loss by a power failure.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
     /// Nothing: the process was killed, and the kernel goes on.
     Nothing,
     /// Everything that was not synced.
     Everything,
-    /// What files hold that were not synced; directories are as they were.
+    /// Content of files that were not synced; directories are as they were.
     Contents,
     /// The same, and the files have their lengths, of zeros.
     Zeros,
@@ -144,7 +144,7 @@ impl Disk {
         }
     }
 
-    /// What is on the disk after a loss.
+    /// The content of the disk after a loss.
     fn after(&self, loss: Loss) -> Tree {
         let mut tree = Tree::new();
         let mut state = if let Loss::Some(seed) = loss { seed } else { 0 };

@@ -15,7 +15,7 @@ include!(concat!(env!("OUT_DIR"), "/battery.rs"));
 /// Criteria and their scenarios.
 #[derive(Debug)]
 pub(super) struct Library {
-    /// The directory; none reads what is part of the command.
+    /// The directory; with none, the files of the command are read.
     folder: Option<PathBuf>,
     /// In the order of their ids: senders, L4S, queues.
     pub(super) criteria: Vec<Criterion>,
@@ -73,7 +73,7 @@ impl Library {
         read(self.folder.as_deref(), name)
     }
 
-    /// Reads what scenarios name, such as traces, from beside them.
+    /// Reads files named by scenarios, such as traces, from beside them.
     pub(super) fn loader(&self) -> impl Fn(&str) -> Result<String, String> + Send + Sync + 'static {
         let folder = self.folder.clone();
         move |name: &str| read(folder.as_deref(), &format!("scenarios/{name}")).map_err(|e| e.to_string())

@@ -18,10 +18,10 @@ use crate::folder::Folder;
 use crate::together::{self, Ran};
 use crate::{memory, registry, terminal};
 
-/// What tells cells of a sweep apart.
+/// Labels that distinguish the cells of a sweep.
 pub(super) type Labels = Vec<(String, String)>;
 
-/// What a scenario is run as: its file, whether its lengths follow the extent, whether laws use ECN, whether it is analysed and
+/// The way in which a scenario is run: its file, whether its lengths follow the extent, whether laws use ECN, whether it is analysed and
 /// does not run, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
@@ -174,7 +174,7 @@ pub(super) struct Plan<'a> {
     pub(super) world: &'a (dyn World + Sync),
 }
 
-/// What was run: the cells of each setting, and the runs that were outside the error bounds of their path.
+/// Results of the runs: the cells of each setting, and the runs that were outside the error bounds of their path.
 pub(super) struct Measured {
     pub(super) cells: Vec<Vec<Cell>>,
     pub(super) beyond: Vec<String>,
@@ -236,12 +236,12 @@ impl<'a> Plan<'a> {
         Ok(self.runs() - before)
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub(super) fn runs(&self) -> usize {
         self.batches.iter().map(|batch| batch.cells.len()).sum()
     }
 
-    /// The place of a part's runs.
+    /// The directory of a part's runs.
     pub(super) fn place_of(&self, part: &Part) -> Option<usize> {
         self.settings.iter().position(|setting| *setting == Setting::of(part, self.scope))
     }
@@ -254,7 +254,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Runs what is not finished, and gives what each cell of each setting measured; none while other shards have cells left.
+    /// Runs the unfinished cells, and returns the measurements of each cell of each setting; none while other shards have cells left.
     pub(super) fn run(
         &self,
         home: &Folder,

@@ -12,12 +12,12 @@ use crate::arguments::Command;
 use crate::failure::{Done, Failure};
 use crate::{analyze, compare, embedded, evaluate, paper, search, shell, tune};
 
-/// What a command found.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// Its JSON.
     pub value: Value,
-    /// What it would have written to standard error.
+    /// Its lines for standard error.
     pub notes: Vec<String>,
     /// Its exit status.
     pub status: u8,
@@ -27,7 +27,7 @@ pub struct Answer {
 /// with `--json`. A text stands for the file of its path. Nothing is printed. One command runs at a time; others wait.
 ///
 /// # Errors
-/// As the command says on standard error. None where [`stop`] was called meanwhile.
+/// With the message of the command on standard error. None where [`stop`] was called meanwhile.
 pub fn command(arguments: Vec<OsString>, texts: BTreeMap<PathBuf, String>) -> Result<Option<Answer>, Error> {
     static ONE: Mutex<()> = Mutex::new(());
     let parsed = shell::parse(arguments).map_err(|usage| Error::Input(usage.render().to_string().trim().to_owned()))?;
@@ -56,7 +56,7 @@ pub fn command(arguments: Vec<OsString>, texts: BTreeMap<PathBuf, String>) -> Re
     Ok(Some(Answer { value, notes: heard.notes, status: done.status() }))
 }
 
-/// Ends what [`command`] runs, soon. From another thread.
+/// Ends the work of [`command`], soon. From another thread.
 pub fn stop() {
     embedded::stop();
 }
@@ -78,7 +78,7 @@ mod tests {
         std::iter::once("penstock").chain(line.split(' ')).map(OsString::from).collect()
     }
 
-    /// A text stands for a file, what is wrong is returned, and what is found is JSON.
+    /// A text stands for a file, errors are returned, and results are JSON.
     #[test]
     fn a_command_is_a_function() {
         let tuned = command(words("tune leadlag --taubar 1 --json"), BTreeMap::new());

@@ -11,11 +11,11 @@ use crate::failure::Failure;
 pub enum Error {
     /// A scenario has errors.
     Scenario(ReadErrors),
-    /// Something else that was given is wrong: what, and what would do.
+    /// Other wrong input: its fault and the remedy.
     Input(String),
-    /// This machine cannot do it: what is missing.
+    /// This machine cannot do it: the missing feature.
     Machine(String),
-    /// A law that is not Penstock's answered what no host can act on.
+    /// The output of a law from outside Penstock is no valid number.
     Law(String),
     /// A rule of Penstock's own was broken: a bug.
     Bug(String),

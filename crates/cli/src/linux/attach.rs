@@ -55,7 +55,7 @@ pub(super) fn attach(arguments: &Attach) -> Result<Done, Failure> {
     Ok(Done::Well)
 }
 
-/// Tells what is attached.
+/// Lists the attached laws.
 pub(super) fn status(pinned: &Pinned, json: bool, prometheus: bool) -> Result<Done, Failure> {
     let pins = pins(pinned);
     let all = attach::status(&pins)?;
@@ -91,7 +91,7 @@ pub(super) fn detach(pinned: &Pinned, name: Option<&str>, device: Option<&str>) 
     Ok(Done::Well)
 }
 
-/// Prints what a controller answers.
+/// Prints the outputs of a controller.
 pub(super) fn trace(pinned: &Pinned, name: &str, time: Option<&str>) -> Result<Done, Failure> {
     let time = time.map(penstock_scenario::quantity::time).transpose();
     let time = time.map_err(|e| Failure::Input(format!("--time: {e}")))?;

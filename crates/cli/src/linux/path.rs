@@ -1,4 +1,4 @@
-//! `penstock linux path`: any program's traffic over emulated links, and a record of what they did to it.
+//! `penstock linux path`: any program's traffic over emulated links, and a record of their effect on it.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -109,7 +109,7 @@ fn begin(out: &Folder, name: &str, end: CaptureEnd) -> Result<(Draft, (Way, File
     Ok((draft, (way, file)))
 }
 
-/// What the options describe, before they do: a link each way, and a flow whose round trip is theirs.
+/// The scenario before its options: a link each way, and a flow whose round trip is theirs.
 const DESCRIBED: &str = r#"
 format = 1
 title = "The path of the command"
@@ -135,7 +135,7 @@ cc = { law = "cubic" }
 /// The links of that text.
 const LINKS: [&str; 2] = ["uplink", "downlink"];
 
-/// The scenario that options describe in the place of a file.
+/// The scenario that options describe instead of a file.
 fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure> {
     let document = Document::parse(DESCRIBED, "the path").map_err(|e| Failure::Bug(e.to_string()))?;
     let mut document = document.with_laws(Arc::clone(registry::laws()));
@@ -195,7 +195,7 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
     Err(Failure::Input(format!("--set: one value of each key describes a path; a sweep is run by `{program} sweep`")))
 }
 
-/// What the links did, and how late the path was.
+/// Measurements of the links, and the lateness of the path.
 fn table(summary: &Summary) -> String {
     let seconds = |value: Option<f64>| value.map(|value| quantity(value, "s", 3)).unwrap_or_default();
     let rows = summary.whole.links.iter().map(|(name, link)| {

@@ -16,15 +16,15 @@ pub(super) struct Source {
     pub(super) key: String,
     /// Its folder.
     pub(super) folder: PathBuf,
-    /// What `paper.toml` says.
+    /// The content of `paper.toml`.
     pub(super) paper: Paper,
-    /// What `verdicts.toml` says; nothing where there is none yet.
+    /// The content of `verdicts.toml`; nothing where there is none yet.
     pub(super) verdicts: Verdicts,
-    /// What was asked for of it.
+    /// The requested part of it.
     pub(super) asked: Asked,
 }
 
-/// Which items are asked for.
+/// The requested items.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// The one of that id; none is all of them.
@@ -55,13 +55,13 @@ impl Source {
         self.folder.join("paper.toml").display().to_string()
     }
 
-    /// The items asked for.
+    /// The requested items.
     pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
         self.paper.items.iter().filter(|item| self.asked.has(item))
     }
 }
 
-/// The papers asked for by `what`, `KEY` or `KEY/ITEM`; all of them unless given. Of each, what runs in `world`.
+/// The papers requested by `what`, `KEY` or `KEY/ITEM`; all of them unless given. Of each, the items that run in `world`.
 pub(super) fn find(
     papers: Option<&Path>,
     what: Option<&str>,

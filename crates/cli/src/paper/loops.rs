@@ -6,7 +6,7 @@ use penstock_report::assemble::{CurveView, NyquistView, nyquist};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::palette;
 
-/// The figures that `item` asks for.
+/// The figures of `item`.
 pub(super) fn figures(item: &Item, curves: &[Curve]) -> Vec<Figure> {
     if curves.is_empty() {
         return Vec::new();

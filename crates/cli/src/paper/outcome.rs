@@ -1,4 +1,4 @@
-//! What a paper gave: its items, and its claims with their verdicts.
+//! Results of a paper: its items, and its claims with their verdicts.
 
 use indexmap::IndexMap;
 use penstock_papers::{Comparison, Extent, Figure, Finding, Row, Verdict};
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::program;
 
-/// What a paper gave.
+/// The results of a paper.
 #[derive(Debug, Serialize)]
 pub(super) struct Outcome {
     /// The paper's key.
@@ -19,16 +19,16 @@ pub(super) struct Outcome {
     pub(super) items: Vec<ItemOutcome>,
     /// Its claims.
     pub(super) claims: Vec<Judged>,
-    /// How many claims have another verdict than the one on record.
+    /// Number of claims whose verdict differs from the recorded one.
     pub(super) differing: usize,
 }
 
-/// A figure or table of a paper, and what its runs gave.
+/// A figure or table of a paper, and the results of its runs.
 #[derive(Debug, Serialize)]
 pub(super) struct ItemOutcome {
     /// Its id.
     pub(super) id: String,
-    /// What it shows.
+    /// Its title.
     pub(super) title: String,
     /// Where it stands in the paper.
     pub(super) place: String,
@@ -38,10 +38,10 @@ pub(super) struct ItemOutcome {
     /// Its lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) figure: Option<Figure>,
-    /// Lines of what else is plotted along the same axis.
+    /// Lines of the other plots along the same axis.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) also: Vec<Figure>,
-    /// What is plotted over time, whose numbers are in the records, and loops of what was analysed.
+    /// Plots over time, whose numbers are in the records, and loops of the analyses.
     #[serde(skip)]
     pub(super) traces: Vec<penstock_report::figure::Figure>,
     /// One row a cell.
@@ -56,13 +56,13 @@ pub(super) struct ItemOutcome {
 }
 
 impl Outcome {
-    /// What runs an item again.
+    /// The command that runs an item again.
     pub(super) fn command(&self, item: &str) -> String {
         command(&self.key, item, self.extent)
     }
 }
 
-/// What runs an item.
+/// The command that runs an item.
 pub(super) fn command(key: &str, item: &str, extent: Extent) -> String {
     let short = if extent == Extent::Short { " --short" } else { "" };
     format!("{} paper {key}/{item}{short}", program::name())
@@ -74,12 +74,12 @@ pub(super) struct Judged {
     /// The claim and its verdict.
     #[serde(flatten)]
     pub(super) finding: Finding,
-    /// What is on record.
+    /// The recorded verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<Verdict>,
-    /// Whether it is the same.
+    /// The comparison of both.
     pub(super) compared: Comparison,
-    /// The unit of the bound and of what was measured; empty for plain numbers.
+    /// The unit of the bound and of the measured number; empty for plain numbers.
     pub(super) unit: String,
     /// Why the claim fails, where it does and a reason is known.
     #[serde(skip_serializing_if = "Option::is_none")]

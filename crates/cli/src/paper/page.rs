@@ -62,7 +62,7 @@ pub(super) fn atlas(papers: Vec<Page>, short: bool, header: &[(String, String)])
     atlas
 }
 
-/// What hollow markers are, and how well means are known.
+/// The meaning of hollow markers, and the confidence of means.
 fn caption(figure: &penstock_papers::Figure) -> String {
     let mut sentences = Vec::new();
     let mut sources: Vec<&str> = figure.lines.iter().filter_map(|l| l.source.as_deref()).collect();
@@ -82,7 +82,7 @@ fn caption(figure: &penstock_papers::Figure) -> String {
     sentences.join(" ")
 }
 
-/// Ours in order, each followed by what others have of the same, then what others have alone.
+/// Ours in order, each followed by those of others for the same, then those that only others have.
 fn in_pairs(figure: &penstock_papers::Figure) -> Vec<&penstock_papers::Line> {
     let mut lines = Vec::with_capacity(figure.lines.len());
     for ours in figure.lines.iter().filter(|l| l.source.is_none()) {
@@ -180,7 +180,7 @@ fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
     }
 }
 
-/// How sure a verdict is, in a sentence.
+/// The certainty of a verdict, in a sentence.
 fn certainty(finding: &penstock_papers::Finding) -> String {
     let mut parts = Vec::new();
     if let (Some(seeds), Some(chance)) = (finding.seeds, finding.chance) {
@@ -199,7 +199,7 @@ fn percent(share: f64) -> String {
     format!("{} %", short(100.0 * share, 2))
 }
 
-/// What was measured, in a few words: the range, or for what falls the values in order; and where it does not hold.
+/// The measured numbers, in a few words: the range, or for falling ones the values in order; and where it does not hold.
 fn measured(finding: &penstock_papers::Finding, unit: &str) -> String {
     let number = |x: f64| quantity(x, unit, 4);
     let all = &finding.measured;

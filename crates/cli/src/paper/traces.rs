@@ -1,4 +1,4 @@
-//! What the figures of a paper show over time, from the series in records.
+//! Figures of a paper over time, from the series in records.
 
 use penstock_papers::Item;
 use penstock_record::{read_table, table_file};

@@ -1,4 +1,4 @@
-//! How long the rest of several pieces of work will take: what finished and running pieces took, carried over to those
+//! Remaining time of several pieces of work: the times of finished and running pieces, carried over to those
 //! that wait.
 //!
 //! The cost of a piece is known up to a factor only, and that factor differs from one file to another by a hundred and
@@ -10,13 +10,13 @@
 pub(crate) struct Piece {
     /// Pieces of one group cost alike: cells of one file.
     pub(crate) group: usize,
-    /// What it costs, in a unit that is the same for all of its group.
+    /// Its cost, in a unit that is the same for all of its group.
     pub(crate) cost: f64,
-    /// How far it is.
+    /// Its progress.
     pub(crate) state: State,
 }
 
-/// How far a piece of work is.
+/// Progress of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum State {
     /// Not begun.
@@ -32,7 +32,7 @@ pub(crate) enum State {
     Finished(f64),
 }
 
-/// What is left [s].
+/// Remaining time [s].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rest {
     /// At least about this.
@@ -41,16 +41,16 @@ pub(crate) struct Rest {
     pub(crate) most_s: Option<f64>,
 }
 
-/// A running piece says something of its speed from this share on.
+/// A running piece is evidence of its speed from this share on.
 const TELLS: f64 = 0.02;
-/// How many standard deviations the limits are away.
+/// Distance of the limits in standard deviations.
 const WIDTH: f64 = 2.0;
-/// What the relative deviation of one group's pieces is taken for before there are several of them.
+/// Relative deviation of one group's pieces before there are several of them.
 const UNSEEN: f64 = 0.5;
-/// What a running piece has left may be off by this part of it.
+/// Relative error of the remainder of a running piece.
 const UNEVEN: f64 = 0.25;
 
-/// What the pieces of a group took, for each unit of cost [s].
+/// Time of the pieces of a group, for each unit of cost [s].
 #[derive(Debug, Clone, Copy)]
 struct Speed {
     mean: f64,
@@ -59,7 +59,7 @@ struct Speed {
     count: f64,
 }
 
-/// What is left of `pieces`, which begin in the order of `order` on `threads` threads, at the time `now_s`. None where
+/// Remaining time of `pieces`, which begin in the order of `order` on `threads` threads, at the time `now_s`. None where
 /// nothing is known.
 pub(crate) fn rest(pieces: &[Piece], order: &[usize], threads: usize, now_s: f64) -> Option<Rest> {
     let groups = pieces.iter().map(|piece| piece.group + 1).max()?;
@@ -160,7 +160,7 @@ mod tests {
             }
         }
 
-        /// What is said at a hundred times from the first to the last, and what then was left.
+        /// The estimates at a hundred times from the first to the last, and the true remaining times.
         fn said(mut self) -> Vec<(Option<Rest>, f64)> {
             let mut free = vec![0.0_f64; self.threads];
             let mut spans = vec![(0.0, 0.0); self.pieces.len()];
@@ -193,7 +193,7 @@ mod tests {
         (1..=n).map(|k| (k as f64 * 0.618_033_988_75).fract())
     }
 
-    /// The share of the times at which something was said, and of these where the rest lay within the limits, to a
+    /// The share of the times with an estimate, and of these where the remaining time lay within the limits, to a
     /// tenth.
     fn right(said: &[(Option<Rest>, f64)]) -> (f64, f64) {
         let spoken: Vec<_> = said.iter().filter_map(|(rest, left)| Some(((*rest)?, *left))).collect();

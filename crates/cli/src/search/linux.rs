@@ -10,10 +10,10 @@ use crate::arguments::WorldName;
 use crate::failure::Failure;
 use crate::{interrupt, registry, scenario, terminal};
 
-/// How many findings are run: each takes as long as it says, for each law.
+/// Number of findings that are run: each takes its simulated time, for each law.
 const MOST: usize = 3;
 
-/// Runs findings on the kernel's TCP, and gives the section of the page that says what came out.
+/// Runs findings on the kernel's TCP, and returns the section of the page with their results.
 pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) -> Result<Option<Section>, Failure> {
     let world = scenario::world(WorldName::Linux)?;
     let mut table = TableView::new(

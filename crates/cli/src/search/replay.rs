@@ -21,7 +21,7 @@ use crate::{pages, registry, scenario, terminal};
 /// The ending of the files with bounds.
 const ENDING: &str = ".bounds.toml";
 
-/// What became of a bound.
+/// A bound and its outcome.
 #[derive(Debug, Clone, Serialize)]
 struct Row {
     file: String,
@@ -33,7 +33,7 @@ struct Row {
     why: String,
 }
 
-/// What became of a bound.
+/// The outcome of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Outcome {
@@ -173,7 +173,7 @@ struct Wanted {
     scenario: Scenario,
 }
 
-/// What a run of a replay gave.
+/// The result of a run of a replay.
 enum Measured {
     /// The measure of the objective.
     Number(Option<f64>),
@@ -273,7 +273,7 @@ impl Replayed {
     }
 }
 
-/// Runs what is wanted, in the order of cost, and gives what each measured.
+/// Runs the wanted scenarios, in the order of cost, and returns the measurements of each.
 fn run(
     wanted: &[Wanted],
     files: &[Replayed],

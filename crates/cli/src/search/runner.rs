@@ -16,21 +16,21 @@ use crate::folder::{Folder, unwritable};
 use crate::meter::Meter;
 use crate::{content, interrupt, jobs, machine, terminal};
 
-/// The file of what was measured: a search that was stopped goes on from there.
+/// The file of measurements: a search that was stopped goes on from there.
 const NAME: &str = "runs.txt";
 /// The file is written after so many runs.
 const WRITTEN_AFTER: usize = 200;
 /// Between two lines on how far a search has come [s].
 const SILENCE_S: f64 = 30.0;
-/// How many scenarios are run between two looks at what is written.
+/// Number of scenarios between two writes of the file.
 const PIECE: usize = 64;
 
-/// Runs scenarios on several threads, and remembers what they measured.
+/// Runs scenarios on several threads, and remembers their measurements.
 pub(super) struct Pool<'a> {
     home: &'a Folder,
     world: &'a (dyn World + Sync),
     threads: usize,
-    /// What computes the results.
+    /// Identity of the code that computes the results.
     code: String,
     /// The measure of an objective in a scenario, or why there is none, in the order of the file.
     known: BTreeMap<String, Measure>,
@@ -42,7 +42,7 @@ pub(super) struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    /// Opens a pool that goes on from what `home` has.
+    /// Opens a pool that goes on from the runs in `home`.
     pub(super) fn open(home: &'a Folder, world: &'a (dyn World + Sync), threads: usize) -> Result<Self, Failure> {
         let code = machine::origin(world.name())?.code;
         let mut pool = Self {
@@ -89,7 +89,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Writes what was measured.
+    /// Writes the measurements.
     fn save(&mut self) -> Result<(), Failure> {
         let mut text = self.header();
         text.push('\n');
@@ -104,7 +104,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// Writes what was measured, at the end of a search.
+    /// Writes the measurements, at the end of a search.
     pub(super) fn close(&mut self) -> Result<(), Failure> {
         terminal::detail(format!("{} runs", self.order.len()));
         if self.written < self.order.len() { self.save() } else { Ok(()) }
@@ -124,7 +124,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Runs one scenario: a law that cannot run there is a result, and what stops the search is a failure.
+/// Runs one scenario: a law that cannot run there is a result, and an error that stops the search is a failure.
 fn run(world: &(dyn World + Sync), scenario: &Scenario) -> Result<Result<Run, String>, Failure> {
     let mut reached = |_: f64| !interrupt::stopped();
     match world.run(scenario, &mut reached) {
@@ -181,7 +181,7 @@ fn parse(line: &str) -> Option<(String, Measure)> {
     Some((format!("{kind} {id}"), measure))
 }
 
-/// Says what a phase of a search did.
+/// Reports the work of a phase of a search.
 pub(super) fn note_phase(kind: Kind, phase: &Phase) {
     let best = if phase.best.is_finite() { short(phase.best, 3) } else { "none".to_owned() };
     terminal::note(format!("{}: {}: {} evaluations, best score {best}", kind.word(), phase.name, phase.evaluations));

@@ -67,7 +67,7 @@ impl Drop for Bench {
     }
 }
 
-/// What is done, from which state, and which defaults it may leave.
+/// The operation, its initial state, and the defaults it may leave.
 struct Case {
     arguments: &'static [&'static str],
     attached: &'static [&'static str],
@@ -130,7 +130,7 @@ pub(super) fn a_kill_at_any_system_call_leaves_the_old_state_or_the_new_one() {
     }
 }
 
-/// What this needs besides the kernel.
+/// Requirements besides the kernel.
 pub(super) fn missing() -> Option<(&'static str, String)> {
     let there = Command::new("strace").arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status();
     there.err().map(|error| ("strace", format!("cannot run `strace` ({error})")))

@@ -8,10 +8,10 @@ use std::cell::RefCell;
 use std::time::Duration;
 use std::{env, panic, process, thread};
 
-/// What tests need: as `PENSTOCK_REQUIRE` names it.
+/// Requirements of tests: as `PENSTOCK_REQUIRE` names them.
 pub const NEEDS: [&str; 6] = ["kernel", "tshark", "iperf3", "mounts", "strace", "time"];
 
-/// What of [`NEEDS`] is missing, and why.
+/// A missing one of [`NEEDS`], and the reason.
 pub type Lack = (&'static str, String);
 
 /// Tests that need the same.
@@ -26,7 +26,7 @@ struct NotMeasured(Lack);
 /// Where a path over real packets was late: in words, or `None`.
 pub type Late = RefCell<Option<String>>;
 
-/// How often a measurement is tried.
+/// Number of tries of a measurement.
 const TRIES: u64 = 4;
 
 /// A test that measures over an emulated path. The path says when it was late or did not look; what is measured then is the
@@ -46,7 +46,7 @@ pub fn timed(measure: impl Fn(&Late)) {
     }
 }
 
-/// Runs the tests that the command line asks for, unless something is `missing`, and ends the process.
+/// Runs the tests of the command line, unless something is `missing`, and ends the process.
 pub fn run(tests: &[(&str, fn())], missing: Option<Lack>) -> ! {
     run_groups(&[Group { tests, missing }])
 }
@@ -111,7 +111,7 @@ pub fn run_groups<N: AsRef<str>, F: Fn()>(groups: &[Group<'_, N, F>]) -> ! {
     process::exit(if failed == 0 { 0 } else { 101 });
 }
 
-/// What a test lacked that panicked so.
+/// The requirement that a test lacked that panicked so.
 fn lack(failure: &(dyn Any + Send)) -> Option<Lack> {
     failure.downcast_ref().map(|NotMeasured(lack)| lack.clone())
 }

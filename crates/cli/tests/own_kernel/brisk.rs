@@ -8,9 +8,9 @@ use penstock_law::law::{Linearisation, build};
 use penstock_law::parameter::{Parameter, Unit};
 use penstock_law::{Entry, Fix, KernelProgram, Law, Number, Observables, Registry, Values, numbers};
 
-/// What the law makes of marks unless it ignores them: `price`, which controller.h does not measure, or `cut`.
+/// The law's response to marks unless it ignores them: `price`, which controller.h does not measure, or `cut`.
 pub(super) const MARKS: &str = "PENSTOCK_OWN_KERNEL_MARKS";
-/// What is odd about it: `priced` (a parameter has it ask for a price), `endless` (ranges without an end), `wordy` (200 parameters)
+/// Its oddity: `priced` (a parameter has it require a price), `endless` (ranges without an end), `wordy` (200 parameters)
 /// or `wordless` (its program gets no parameters).
 pub(super) const LIKE: &str = "PENSTOCK_OWN_KERNEL_LIKE";
 
@@ -25,7 +25,7 @@ struct Brisk<N> {
 }
 
 numbers! {
-    /// What it remembers.
+    /// Its state.
     struct State {
         /// Congestion window.
         window: "packets" as "Congestion window",

@@ -25,7 +25,7 @@ fn send(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Attached as the default of a namespace, told of, changed, and detached: as a law of Penstock.
+/// Attached as the default of a namespace, listed, changed, and detached: as a law of Penstock.
 pub(super) fn it_carries_data_and_goes_again() {
     let own = Own::compiled("brisk", &[]);
     let namespace = Namespace::new().unwrap();

@@ -12,7 +12,7 @@ const MOST_MEMORY_KB: i64 = 200_000;
 /// A build without optimisation may take four times as long.
 const MOST_CPU_S: f64 = if cfg!(debug_assertions) { 4.0 } else { 1.0 };
 
-/// What is given to the command, and how it ends.
+/// The input of the command, and its end.
 struct Row {
     name: String,
     files: Vec<(String, Vec<u8>)>,
@@ -246,7 +246,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// What is wrong with how a row ended.
+/// Errors in the end of a row.
 fn faults(row: &Row) -> Vec<String> {
     let bench = Bench::new();
     let mut before = Vec::new();
@@ -293,7 +293,7 @@ fn every_bad_input_is_one_message_at_once_and_leaves_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What looks odd and is right stays accepted.
+/// Odd but right input stays accepted.
 #[test]
 fn what_is_unusual_is_read() {
     let bench = Bench::new();

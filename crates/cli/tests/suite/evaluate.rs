@@ -84,7 +84,7 @@ fn evaluate<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["evaluate", "vegas", "--quick", "--battery", "battery"], more].concat()
 }
 
-/// What an evaluation writes, by name.
+/// The files of an evaluation, by name.
 fn pages(bench: &Bench, law: &str) -> Vec<(String, Vec<u8>)> {
     let home = bench.path(&format!("out/evaluation-{law}-quick"));
     let names = ["cells.parquet", "evaluation.html", "evaluation.json", "evaluation.md", "verdicts.json"];
@@ -119,7 +119,7 @@ fn a_law_is_measured_beside_the_baselines() {
     assert!(draft.contains("EV-30") && draft.contains("several paths"), "{draft}");
 }
 
-/// What is lost is made again; what is there is not.
+/// Lost files are made again; files that are there are not.
 #[test]
 fn an_evaluation_that_lost_records_gives_the_same_bytes() {
     let bench = battery(CRITERION);

@@ -1,4 +1,4 @@
-//! What is known of laws comes out of the standard battery, in few of its cells.
+//! Known properties of laws come out of the standard battery, in few of its cells.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ fn mean(cell: &Value, who: &str) -> f64 {
     numbers["mean"].as_f64().unwrap_or_else(|| panic!("no mean of {who}: {cell}"))
 }
 
-/// What the law has in the worst cell.
+/// The value of the law in the worst cell.
 fn worst(measure: &Value) -> f64 {
     mean(&cells(measure)[measure["worst_cell"].as_u64().unwrap() as usize], "law")
 }
@@ -110,7 +110,7 @@ fn a_standing_queue_grows_with_the_buffer_and_not_under_codel() {
     }
 }
 
-/// Without queues of their own, DCTCP answers a mark with less than CUBIC does.
+/// Without queues of their own, DCTCP responds to a mark with less than CUBIC does.
 #[test]
 fn dctcp_starves_cubic_in_a_shared_classic_queue() {
     let bench = Bench::new();

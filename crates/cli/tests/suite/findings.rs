@@ -17,7 +17,7 @@ const WEB: &str = r#"
 flows.web = { from = "l", to = "r", rtt = "100 ms", cc = { law = "cubic" }, size = "100 kB", arrivals = { poisson = "10 /s" } }
 "#;
 
-/// What `run` says, and what it leaves behind: standard output, standard error, the summary and the report.
+/// The output of `run`, and its files: standard output, standard error, the summary and the report.
 fn run(bench: &Bench, name: &str, set: &[&str]) -> (String, String, Value, String) {
     let mut arguments = vec!["run", name];
     arguments.extend(set.iter().flat_map(|change| ["--set", *change]));

@@ -203,7 +203,7 @@ fn a_map_without_margins_does_not_promise_any() {
     assert!(out.contains("Verdict on the loop") && !out.contains("Gain margin of the loop"), "{out}");
 }
 
-/// What `tune` says is what `analyze` finds of a scenario with those numbers.
+/// The margins of `tune` are those that `analyze` finds of a scenario with those numbers.
 #[test]
 fn what_tune_says_holds_when_it_is_put_to_use() {
     let bench = Bench::new();

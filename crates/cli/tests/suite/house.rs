@@ -80,7 +80,7 @@ fn penstock(arguments: &[&str]) -> String {
     output(Command::new(env!("CARGO_BIN_EXE_penstock")).args(arguments))
 }
 
-/// What is wrong with the arrows of `metadata`, the output of `cargo metadata --no-deps`, under [`ARROWS`].
+/// Errors in the arrows of `metadata`, the output of `cargo metadata --no-deps`, under [`ARROWS`].
 fn wrong_arrows(metadata: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut wrong = Vec::new();
@@ -363,7 +363,7 @@ fn every_scenario_resolves_and_says_what_it_shows() {
     }
 }
 
-/// What stands between backticks, and the lines of indented and fenced blocks.
+/// The text between backticks, and the lines of indented and fenced blocks.
 fn code(markdown: &str) -> Vec<String> {
     let (mut code, mut fenced) = (Vec::new(), false);
     for line in markdown.lines() {
@@ -446,7 +446,7 @@ pub(crate) fn files() -> Vec<String> {
     found
 }
 
-/// What `text` has that no file here should have: paths of one machine, and work left undone.
+/// Forbidden parts of `text`: paths of one machine, and work left undone.
 fn leftovers(text: &str) -> Vec<&'static str> {
     let undone = [concat!("todo", "!"), concat!("unimpl", "emented!"), concat!("FIX", "ME"), concat!("XX", "X")];
     let machines = [concat!("/ro", "ot"), concat!("/ho", "me")];

@@ -1,4 +1,4 @@
-//! What identifies results: the hash of the sources that compute them.
+//! Identity of results: the hash of the sources that compute them.
 
 #[path = "../../build/code.rs"]
 mod code;

@@ -25,5 +25,5 @@ mod theory;
 mod typed;
 mod worlds;
 
-/// What the arguments say of the version.
+/// The argument for the version.
 pub(crate) const VERSION: &str = "";

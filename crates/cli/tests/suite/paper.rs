@@ -184,7 +184,7 @@ fn traces_and_the_atlas() {
     assert!(ended.err.contains("no column is named `queue_packages`; there are utilization"), "{}", ended.err);
 }
 
-/// What a list has no use for is refused, not passed over.
+/// Options that a list has no use for are refused, not passed over.
 #[test]
 fn a_list_takes_no_options_of_runs() {
     let bench = bench();

@@ -296,7 +296,7 @@ fn a_sweep_of_the_same_name_from_elsewhere_replaces_nothing() {
     assert_eq!(bench.names("out/y"), ["notes.txt"]);
 }
 
-/// With three gigabytes: what cannot be had is told before it runs, and is no abort.
+/// With three gigabytes: a run beyond the memory is refused before it begins, and is no abort.
 #[test]
 fn what_there_is_no_memory_for_is_refused_with_what_limits_it() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! What is refused: with which status, in which words, and without a trace. Bad input is 2; what a world cannot do is 3.
+//! Refusals: their status, their words, and no trace left. Bad input is 2; a feature that a world lacks is 3.
 
 use std::fs;
 use std::process::Command;
@@ -55,7 +55,7 @@ const MALFORMED: &[(&str, &str, &str)] = &[
     ("cc = { law = \"newreno\" }", "cc = { law = \"newreno\" }\n[sweep]\n\"flows.ftp.count\" = []", "bad.toml:20: sweep.\"flows.ftp.count\": a list without values"),
 ];
 
-/// What was said without columns, and without excerpts.
+/// The messages without columns, and without excerpts.
 fn headlines(err: &str) -> Vec<String> {
     let headline = |line: &&str| line.starts_with("penstock: ");
     let without_column = |line: &str| {
@@ -133,7 +133,7 @@ penstock: bad.toml: flows.ftp.rtt: `1 sec` is not a duration: write `1 s` (known
     );
 }
 
-/// What a file, an argument or the name of a file holds cannot act on a terminal.
+/// The content of a file, an argument or the name of a file cannot act on a terminal.
 #[test]
 fn nothing_that_is_given_acts_on_the_terminal() {
     let bench = Bench::new();
@@ -167,7 +167,7 @@ fn nothing_that_is_given_acts_on_the_terminal() {
     assert!(ended.status == 0 && !ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{}", ended.err);
 }
 
-/// `check` answers for a world without running it, and with JSON for programs.
+/// `check` lists the worlds without running them, and with JSON for programs.
 #[test]
 fn check_says_which_worlds_run_a_file() {
     let bench = Bench::new();
@@ -372,7 +372,7 @@ fn tuning_refuses_what_has_no_answer() {
     assert!(bench.run(&["analyze", "small.toml", "--map-points", "5"]).err.contains("--stability-map"));
 }
 
-/// What a rule gives can be put into a scenario as it stands.
+/// The parameters of a rule can be put into a scenario as they stand.
 #[test]
 fn what_tuning_prints_is_what_a_scenario_takes() {
     let bench = Bench::new();
@@ -439,7 +439,7 @@ fn a_record_with_a_file_cut_short_says_which() {
     assert!(ended.err.contains("`penstock run out/small-seed1/record.toml` makes"), "what would do: {}", ended.err);
 }
 
-/// What is right by itself and of no use to anybody is said on standard error, once a sweep, and only where it holds of all
+/// A setting that is right by itself and of no use is reported on standard error, once a sweep, and only where it holds of all
 /// its cells.
 #[test]
 fn what_changes_nothing_in_any_cell_is_a_note() {

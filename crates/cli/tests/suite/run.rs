@@ -83,7 +83,7 @@ fn several_files_and_a_sweep_have_the_shape_of_one() {
     assert_eq!(bench.names("out"), ["small-seed1", "swept"]);
 }
 
-/// What was changed is in the record's name, its files, its page and the list.
+/// Changes are in the record's name, its files, its page and the list.
 #[test]
 fn runs_of_a_changed_scenario_are_told_apart() {
     let bench = small();
@@ -253,7 +253,7 @@ fn what_a_world_does_not_carry_is_refused() {
     assert_eq!(names(&bench.path(".")), ["small.toml"]);
 }
 
-/// What transfers took is on the terminal, with its median and its tail.
+/// Completion times of transfers are on the terminal, with their median and their tail.
 #[test]
 fn transfers_are_printed_with_their_quantiles() {
     let bench = small();
@@ -446,7 +446,7 @@ fn the_registry_is_printed_and_is_json() {
     }
 }
 
-/// What `links.parquet` calls `first_above_s` is explained where the law is.
+/// The column `first_above_s` of `links.parquet` is explained where the law is.
 #[test]
 fn the_state_of_a_law_is_explained() {
     let codel = Bench::new().well(&["laws", "codel"]);

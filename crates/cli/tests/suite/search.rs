@@ -1,4 +1,4 @@
-//! `penstock break`: a space of one gene, known answers, findings on record, and what is refused.
+//! `penstock break`: a space of one gene, known answers, findings on record, and refusals.
 
 use std::fs;
 
@@ -56,7 +56,7 @@ fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
     names.into_iter().map(|name| (name.clone(), fs::read(bench.path(HOME).join(name)).unwrap())).collect()
 }
 
-/// What is found is found again on any number of threads and after a kill, is small, and replays.
+/// A failure is found again on any number of threads and after a kill, is small, and replays.
 #[test]
 fn a_failure_is_found_shrunk_and_replayed() {
     let bench = Bench::new();
@@ -156,7 +156,7 @@ fn objectives_and_spaces_are_listed() {
 /// Known answers that take five seconds or more each.
 const LONG: [&str; 4] = ["K04-", "K10-", "K11-", "K13-"];
 
-/// What is on record in a folder comes out again: of it the files whose names begin so, or not so.
+/// The findings on record in a folder come out again: of it the files whose names begin so, or not so.
 fn comes_out(folder: &str, long: bool) {
     let bench = Bench::new();
     let from = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
@@ -173,7 +173,7 @@ fn comes_out(folder: &str, long: bool) {
     assert!(said.contains("0 broken, 0 mended"), "{said}");
 }
 
-/// The known answers, and what searches found, come out as on record.
+/// The known answers, and the findings of searches, come out as on record.
 #[test]
 fn known_answers_and_findings_come_out() {
     comes_out("search/known", false);

@@ -28,7 +28,7 @@ sender = { min_rto = "1 s" }
 
 /// The reference of PI [packets].
 const REFERENCE: f64 = 200.0;
-/// How far the mean queue of a stable loop may be from it: the band of the known answer K7.
+/// Distance of the mean queue of a stable loop from it: the band of the known answer K7.
 const BAND: f64 = 0.1;
 
 /// A key of the scenario, a range of values with the boundary in it, and the value as text.

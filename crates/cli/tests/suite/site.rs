@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::house::{files, read};
 
-/// What the site is made of.
+/// The parts of the site.
 struct Site {
     /// Every file that it takes, from the root of the repository on; of other files than pages the text is not needed.
     files: BTreeMap<String, String>,
@@ -19,7 +19,7 @@ fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|ending| ending == "md")
 }
 
-/// What `make site` copies: files, folders, and names with a star at the end.
+/// The files that `make site` copies: files, folders, and names with a star at the end.
 fn taken(makefile: &str) -> Vec<&str> {
     let line =
         makefile.lines().find_map(|line| line.trim().strip_prefix("tar -cf - ")).expect("`make site` copies by tar");
@@ -109,7 +109,7 @@ fn target(from: &str, link: &str) -> Option<String> {
     Some(path.join("/"))
 }
 
-/// What is wrong with a site.
+/// Errors of a site.
 fn faults(site: &Site) -> Vec<String> {
     let mut faults = Vec::new();
     for page in site.files.keys().filter(|path| is_page(path) && !site.navigation.contains(path)) {

@@ -1,4 +1,4 @@
-//! What the command says, and how: widths, colours, plain text, silence, standard input, completions, examples.
+//! The command's output: widths, colours, plain text, silence, standard input, completions, examples.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -36,7 +36,7 @@ fn fed(mut command: Command, input: &[u8]) -> Ended {
     }
 }
 
-/// What a command writes to a terminal of so many columns.
+/// The output of a command to a terminal of so many columns.
 fn on_a_terminal(mut command: Command, columns: u16) -> String {
     let size = Winsize { ws_row: 50, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(Some(&size), None).unwrap();

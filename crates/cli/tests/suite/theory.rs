@@ -39,7 +39,7 @@ fn a_conditioner_is_analysed() {
     assert!(page.contains("locally stable; `C1`") && page.contains("(8) with the bucket"), "{page}");
 }
 
-/// What `tune` prints is what the law computes for the customer itself, and can be set.
+/// The numbers of `tune` are those that the law computes for the customer itself, and can be set.
 #[test]
 fn the_early_marker_is_tuned_for_a_customer_of_a_scenario() {
     let bench = Bench::new();
@@ -197,7 +197,7 @@ fn the_fluid_bucket_is_compared_with_the_packet_bucket() {
     }
 }
 
-/// What has no such loop is refused, not answered: contracts beyond the line, a core that is blind to colours, a moment
+/// A scenario without such a loop is refused: contracts beyond the line, a core that is blind to colours, a moment
 /// after the end, gains that no scenario takes; and steps of any size run.
 #[test]
 fn what_the_theory_does_not_cover_is_refused() {

@@ -16,7 +16,7 @@ use clap::Parser;
 use arguments::Arguments;
 use page::{Command, Page};
 
-/// What is typed for a command that takes long, or has words that stand for others.
+/// The line typed for a command that takes long, or has words that stand for others.
 enum Typed {
     /// The same with these words behind it.
     With(&'static str),
@@ -173,7 +173,7 @@ impl Desk {
     }
 }
 
-/// What is typed for a command: a line, or why none is.
+/// The line typed for a command, or the reason why there is none.
 fn typed(command: &Command) -> Result<String, String> {
     let words = command.words();
     let line = command.line.strip_prefix("sudo ").unwrap_or(&command.line);
@@ -200,7 +200,7 @@ fn typed(command: &Command) -> Result<String, String> {
     }
 }
 
-/// What is wrong with a page.
+/// Errors of a page.
 fn faults(name: &str, page: &Page, untyped: &mut Vec<String>) -> Vec<String> {
     let desk = Desk::new();
     let mut faults = Vec::new();
@@ -294,7 +294,7 @@ fn a_command_that_is_wrong_is_noticed() {
     }
 }
 
-/// What `--help` shows between back-ticks of a key and a value can be copied.
+/// Code of a key and a value between back-ticks of `--help` can be copied.
 #[test]
 fn what_help_shows_can_be_copied() {
     let desk = Desk::new();

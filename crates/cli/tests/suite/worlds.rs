@@ -45,14 +45,14 @@ const fn entry(name: &'static str, real: penstock_law::law::Build<f64, Controlle
 /// The lead-lag protocol without a limit to what is in flight: four windows. Its pace alone times its packets.
 static PACED: Entry<Controller> = entry("leadlag-paced", &|values, site| paced(values, site, false));
 
-/// The same, and every flow of a group is told the mean of the prices that all its flows read from their marks: as much
+/// The same, and every flow of a group gets the mean of the prices that all its flows read from their marks: as much
 /// delay, and hardly any noise.
 static QUIET: Entry<Controller> = entry("leadlag-quiet", &|values, site| paced(values, site, true));
 
 struct Paced {
     law: Box<dyn Instances<f64, Controller>>,
     quiet: bool,
-    /// What each flow read last, and the sum [s].
+    /// The last price of each flow, and the sum [s].
     prices_s: Vec<f64>,
     sum_s: f64,
 }
@@ -399,7 +399,7 @@ fn windows_that_stay_alike_have_the_queue_of_the_fluid() {
     assert!((alike / fluid - 1.0).abs() < 0.25 * (packets / fluid - 1.0), "{alike} {packets} {fluid}");
 }
 
-/// The options of the fluid's method, each of which changes what it is told to and nothing else.
+/// The options of the fluid's method, each of which changes its own part and nothing else.
 #[test]
 fn every_option_of_the_method_does_what_it_says() {
     let scenario = scenario("newreno-pi-stable.toml", &[("duration", "\"30 s\""), ("warmup", "\"15 s\"")]);

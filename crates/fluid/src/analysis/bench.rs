@@ -1,4 +1,4 @@
-//! What an equilibrium is searched with: the links and the classes of flows of a scenario, and what of it cannot be counted.
+//! Inputs of the search of an equilibrium: the links and the classes of flows of a scenario, and its parts that cannot be counted.
 
 use penstock_law::aqm;
 use penstock_law::cc;
@@ -50,12 +50,12 @@ pub(crate) fn classes<'a>(scenario: &'a Scenario, options: &Options) -> Vec<Clas
     all
 }
 
-/// What an equilibrium is searched with.
+/// Inputs of the search of an equilibrium.
 pub(super) struct Bench<'a> {
     /// The links that carry data.
     pub(super) names: Vec<&'a str>,
     pub(super) links: Vec<Bottleneck>,
-    /// For each class the links it crosses, in order, as places in `names`.
+    /// For each class the links it crosses, in order, as indices of `names`.
     pub(super) routes: Vec<Vec<usize>>,
     pub(super) sources: Vec<Source>,
 }
@@ -142,7 +142,7 @@ pub(super) fn bench<'a>(
     Ok(Bench { names, links, routes, sources })
 }
 
-/// Refuses what would make an equilibrium or a loop gain the answer to another question.
+/// Refuses parts for which an equilibrium or a loop gain would be that of another scenario.
 fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), AnalysisError> {
     // A law that cannot be compiled says so itself, later.
     let needs = (link.aqm.law.real)(&link.aqm.values, site).map(|law| law.requirements()).ok();
@@ -170,7 +170,7 @@ fn link_counted(name: &str, link: &Link, site: &aqm::Context) -> Result<(), Anal
     refuse(|| format!("the link `{name}`"), &of_link)
 }
 
-/// Refuses what changes the round trip by way of acknowledgements.
+/// Refuses parts that change the round trip by way of acknowledgements.
 fn way_back_counted(name: &str, link: &Link) -> Result<(), AnalysisError> {
     let found = [
         (!link.delays.is_empty(), "a delay that changes", "write one delay"),
@@ -203,7 +203,7 @@ fn groups_counted(classes: &[Class<'_>]) -> Result<(), AnalysisError> {
     Ok(())
 }
 
-/// Contracts change what a queue drops, by colours that no law of this analysis sees.
+/// Contracts change the drops of a queue, by colours that no law of this analysis observes.
 fn check_contracts(scenario: &Scenario) -> Result<(), AnalysisError> {
     let Some((name, _)) = scenario.customers.iter().find(|(_, customer)| customer.conditioner.is_some()) else {
         return Ok(());
@@ -222,7 +222,7 @@ fn queue_of(scenario: &Scenario, names: &[&str], links: &[Bottleneck], route: &[
     buffer_packets(&scenario.links[names[narrowest]], scenario).map(|buffer| Queue { capacity, buffer })
 }
 
-/// A queue as a law observes it that has multiples of the true values in the place of estimates.
+/// A queue as observed by a law that has multiples of the true values instead of estimates.
 fn observed(queue: Queue, known: Option<KnownBottleneck>) -> Queue {
     let Some(KnownBottleneck { capacity, buffer }) = known else { return queue };
     Queue { capacity: queue.capacity * capacity, buffer: queue.buffer * buffer }
@@ -237,7 +237,7 @@ fn buffer_packets(link: &Link, scenario: &Scenario) -> Option<f64> {
     }
 }
 
-/// The first of what was found, as a refusal: whether it is there, what it is, and what would do.
+/// The first part found, as a refusal: whether it is there, its name, and the remedy.
 pub(crate) fn refuse(
     place: impl Fn() -> String,
     found: &[(bool, &'static str, &'static str)],

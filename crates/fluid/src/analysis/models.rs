@@ -10,7 +10,7 @@ use crate::response::Loop;
 use crate::roots::rightmost;
 
 /// Every model, from the least to the most that is counted. One that counts nothing more than the one before is that
-/// one: no law of `closed` need be asked again.
+/// one: no law of `closed` need be called again.
 pub(super) fn models(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec<LoopResult> {
     let parts = closed.parts();
     let mut models: Vec<LoopResult> = Vec::with_capacity(LoopModel::ALL.len());
@@ -24,7 +24,7 @@ pub(super) fn models(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec
     models
 }
 
-/// What one part of a loop says in one model.
+/// The result of one part of a loop in one model.
 struct Followed {
     margins: Margins,
     loci: Vec<Vec<(f64, Complex)>>,
@@ -91,7 +91,7 @@ fn follow(part: &Loop, model: LoopModel, count: &dyn Fn()) -> Followed {
     Followed { margins, loci, roots }
 }
 
-/// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its place among all classes.
+/// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its index among all classes.
 fn limiting((members, part): &(Vec<usize>, Loop), model: LoopModel, critical: f64) -> Option<usize> {
     let s = Complex::axis(critical);
     let own = members.iter().enumerate().map(|(i, at)| (*at, part.lambda(i, s, model)));

@@ -1,4 +1,4 @@
-//! What an analysis takes for granted, and what should make its reader careful.
+//! Assumptions of an analysis, and reasons for its reader to be careful.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::source::{Clocking, Source};
 /// Classes that a remark names one by one.
 const FEW: usize = 3;
 
-/// What was taken for granted.
+/// Assumptions of the analysis.
 pub(super) fn assumptions(
     names: &[&str],
     binding: &[usize],
@@ -159,7 +159,7 @@ pub(super) fn starts_over_a_queue(
     )]
 }
 
-/// What should make a reader careful.
+/// Reasons for a reader to be careful.
 pub(super) fn warnings(
     scenario: &Scenario,
     names: &[&str],

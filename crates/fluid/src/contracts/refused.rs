@@ -5,7 +5,7 @@ use penstock_scenario::model::{EcnOnLine, Limit, LossSpacing, Scenario};
 use crate::analysis::bench::{self, Class};
 use crate::error::AnalysisError;
 
-/// Refuses what would make the loop the answer to another question.
+/// Refuses parts for which the loop would be that of another scenario.
 pub(super) fn counted(class: &Class<'_>, scenario: &Scenario) -> Result<(), AnalysisError> {
     let group = class.group;
     for name in &group.forward {

@@ -20,7 +20,7 @@ pub(super) struct Cohort {
     pub(super) group: usize,
     pub(super) way: Way,
     estimated: Option<Box<Estimated>>,
-    /// The flows' places in their group.
+    /// The flows' indices in their group.
     pub(super) members: Vec<u32>,
     start_s: f64,
     stop_s: f64,
@@ -37,24 +37,24 @@ pub(super) struct Cohort {
     acked: f64,
     round_ends: f64,
     ticks: u64,
-    /// What its law's gap allowed at the end of the last stretch [packets/s], and its window [packets].
+    /// The rate by its law's gap at the end of the last stretch [packets/s], and its window [packets].
     pace: f64,
     window: f64,
     signal: Signal,
     average_rtt_s: f64,
     least_rtt_s: f64,
     register: Register,
-    /// The logarithm of the base of the marking law that carries a price; zero for a law that asks for none.
+    /// The logarithm of the base of the marking law that carries a price; zero for a law that requires none.
     ln_phi: f64,
-    /// What the register says of the price [s].
+    /// Value of the price register [s].
     price_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
-    /// When its law first said what nobody can act on [s], and what.
+    /// Time of the law's first invalid output [s], and that output.
     pub(super) fault: Option<(f64, cc::Output<f64>)>,
 }
 
-/// What a cohort has counted: of one flow [packets], and integrals over time.
+/// Counters of a cohort: of one flow [packets], and integrals over time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
     pub(super) sent: f64,
@@ -70,7 +70,7 @@ pub(super) struct Counted {
     pub(super) active: f64,
 }
 
-/// What the path says at a moment.
+/// The signal of the path at a moment.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signal {
     rtt_s: f64,
@@ -78,7 +78,7 @@ struct Signal {
     lost: f64,
 }
 
-/// What the path says from one moment to another, straight between.
+/// The signal of the path from one moment to another, straight between.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     from: Signal,
@@ -230,7 +230,7 @@ impl Cohort {
         }
     }
 
-    /// What a law of its own packets observes of a round trip ago, for the step that ends at `to`.
+    /// The observation of a law of its own packets, of a round trip ago, for the step that ends at `to`.
     fn look_back(&mut self, to: f64) {
         let seen = self.seen(self.signal);
         let window = self.law.output(0, &seen).window;
@@ -240,7 +240,7 @@ impl Cohort {
         }
     }
 
-    /// One step of all that happens at the sender.
+    /// One step of the sender's events.
     pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], conditioners: &[Conditioner]) {
         let mut sent = self.way.sent();
         if to > self.start_s {
@@ -268,7 +268,7 @@ impl Cohort {
         self.way.send(sent, self.left_s);
     }
 
-    /// The law through a step: acknowledgements as a mean, periods and rounds at their times, and what is sent meanwhile.
+    /// The law through a step: acknowledgements as a mean, periods and rounds at their times, and the packets sent meanwhile.
     fn events(
         &mut self,
         from: f64,
@@ -369,7 +369,7 @@ impl Cohort {
         -libm::log1p(-f64::min(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
     }
 
-    /// What the law's gap, or its window over a round trip, allows [packets/s]; none where acknowledgements alone time
+    /// The rate by the law's gap, or by its window over a round trip [packets/s]; none where acknowledgements alone time
     /// its packets.
     fn pace(&self, gap_s: f64, window: f64, rtt_s: f64) -> Option<f64> {
         match self.clocking {
@@ -380,7 +380,7 @@ impl Cohort {
         }
     }
 
-    /// What has been sent after `dt` [s] more, with the pace straight from what it was.
+    /// Packets sent after `dt` [s] more, with the pace straight from its last value.
     fn send(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
         let seen = self.seen(signal);
         let said = self.law.output(0, &seen);
@@ -415,7 +415,7 @@ impl Cohort {
     }
 }
 
-/// What a packet that is acknowledged does to the law, on average over what became of it.
+/// The effect of an acknowledged packet on the law, on average over its outcomes.
 struct Acknowledged<'a> {
     law: &'a mut dyn Instances<f64, Controller>,
     path: Stretch,

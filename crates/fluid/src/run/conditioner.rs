@@ -1,7 +1,7 @@
 //! Where a customer's aggregate enters: its conditioner, which colours fluid.
 //!
 //! The aggregate's packets come evenly spaced, and each is coloured by its mean: of a packet that is red with a
-//! probability, the rest takes tokens. So a bucket that runs dry lets through what fills it, as it does with packets, and
+//! probability, the others take tokens. So a bucket that runs dry lets through its own inflow, as it does with packets, and
 //! the law's own clock is the clock.
 
 use penstock_law::Instances;
@@ -14,36 +14,36 @@ use super::packets::{State, put, state_of};
 /// Shares of green, yellow and red.
 pub(super) type Shares = [f64; 3];
 
-/// What nobody has coloured.
+/// Traffic without a conditioner.
 pub(super) const GREEN: Shares = [1.0, 0.0, 0.0];
 
 /// A customer's entry.
 pub(super) struct Conditioner {
-    /// Its place among the customers.
+    /// Its index among the customers.
     pub(super) customer: usize,
     law: Box<dyn Instances<f64, penstock_law::conditioner::Conditioner>>,
-    /// What the law is reported by.
+    /// The contract of the law.
     pub(super) contract: conditioner::Requirements,
     /// The names of the law's state.
     pub(super) names: &'static [(&'static str, &'static str)],
     bytes: u32,
     step: f64,
-    /// What of the packet that arrives next has arrived.
+    /// The part of the next packet that has arrived.
     begun: f64,
-    /// What becomes of that which arrives in each step; the newest at the end.
+    /// The shares of the arrivals of each step; the newest at the end.
     shares: Vec<Shares>,
-    /// What arrives in this step [packets].
+    /// Arrivals of this step [packets].
     pub(super) incoming: f64,
     /// The level at `counted_s` [B].
     level: f64,
     counted_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
-    /// When its law first said what is no number [s].
+    /// Time of the law's first output that is no number [s].
     pub(super) unsound_s: Option<f64>,
 }
 
-/// What an entry has counted: packets, and integrals over time.
+/// Counters of an entry: packets, and integrals over time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
     pub(super) arrived: f64,
@@ -52,7 +52,7 @@ pub(super) struct Counted {
     /// Integral of the level [B s], and of its square [B^2 s].
     pub(super) level: f64,
     pub(super) level_squared: f64,
-    /// How long a packet more of tokens would not have fitted, and how long there were none for a packet [s].
+    /// Time for which a packet more of tokens would not have fitted, and time without tokens for a packet [s].
     pub(super) full: f64,
     pub(super) empty: f64,
 }
@@ -89,7 +89,7 @@ impl Conditioner {
         self.shares.push(GREEN);
     }
 
-    /// What became of that which arrived at `t`.
+    /// The shares of the arrivals at `t`.
     pub(super) fn shares_at(&self, t: f64) -> Shares {
         let step = libm::ceil(t / self.step - 1e-9).max(0.0) as usize;
         self.shares[step.min(self.shares.len() - 1)]
@@ -100,12 +100,12 @@ impl Conditioner {
         state_of(self.law.as_mut(), 0)
     }
 
-    /// What the bucket of the committed rate holds [B].
+    /// Level of the bucket of the committed rate [B].
     pub(super) fn level_bytes(&self) -> f64 {
         self.level
     }
 
-    /// One step, with what arrived in it.
+    /// One step, with its arrivals.
     pub(super) fn advance(&mut self, from: f64, to: f64) {
         let rate = self.incoming / (to - from);
         let (mut sum, mut packets) = ([0.0; 3], 0.0);

@@ -1,4 +1,4 @@
-//! What a cohort's law observes that no single packet shows: the queue that it asks about, and the marks of its last packets.
+//! Observations of a cohort's law that no single packet shows: the queue that it requires, and the marks of its last packets.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ pub(super) struct Estimated {
     pub(super) capacity: f64,
     /// [packets]
     pub(super) buffer: f64,
-    /// What was committed, queued and in flight, when.
+    /// Packets committed, queued and in flight, by time.
     committed: History<f64>,
-    /// How long ago a law looks back to [s], and what was committed then; zero where nothing is known.
+    /// The time back to which a law looks [s], and the packets committed then; zero where nothing is known.
     earlier: (f64, f64),
 }
 
 impl Estimated {
-    /// The queue that a group's law asks about, where it does: that of the slowest line on its way.
+    /// The queue that a group's law requires, where it does: that of the slowest line on its way.
     pub(super) fn of(
         name: &str,
         group: &Group,
@@ -50,12 +50,12 @@ impl Estimated {
         }
     }
 
-    /// How long ago a law looks back to [s], and what was committed then [packets]; zero where nothing is known.
+    /// The time back to which a law looks [s], and the packets committed then [packets]; zero where nothing is known.
     pub(super) fn earlier(&self) -> (f64, f64) {
         self.earlier
     }
 
-    /// Looks a round trip back from `now` [s], and takes down what is committed now, once there is something to tell.
+    /// Looks a round trip back from `now` [s], and records the packets committed now, once there is a measurement.
     pub(super) fn look_back(&mut self, now: f64, rtt_s: f64, committed: Option<f64>) {
         self.earlier = self.committed.earlier(now, rtt_s).unwrap_or((0.0, 0.0));
         if let Some(committed) = committed {
@@ -88,7 +88,7 @@ impl Register {
         (marks - self.before(n)) / n
     }
 
-    /// Marks up to `n` packets before the newest. What is kept begins just before them, and so does the search.
+    /// Marks up to `n` packets before the newest. The stored ones begin just before them, and so does the search.
     fn before(&self, n: f64) -> f64 {
         let register = &self.0;
         let at = register[register.len() - 1].0 - n;

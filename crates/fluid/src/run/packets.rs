@@ -4,7 +4,7 @@ use core::array;
 
 use penstock_law::{Instances, Role};
 
-/// Numbers of a law's state, at most. The longest has ten; what is copied with every packet had better be short.
+/// Numbers of a law's state, at most. The longest has ten; the state is copied with every packet and had better be short.
 const MOST: usize = 12;
 
 /// The state of one instance, off the heap: it is taken out and put back millions of times.
@@ -111,7 +111,7 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
     }
 }
 
-/// What an error of one may be between two values.
+/// The scale of the error of one between two values.
 fn scale(a: f64, b: f64) -> f64 {
     TOLERANCE * (a.abs() + b.abs() + 1e-3)
 }
@@ -164,7 +164,7 @@ pub(super) fn put<R: Role>(law: &mut dyn Instances<f64, R>, at: usize, state: &[
 mod tests {
     use super::*;
 
-    /// A change of each number by itself, and how often it was asked for.
+    /// A change of each number by itself, and how often it was called.
     struct One(fn(f64, f64) -> f64, u32);
 
     impl Change for One {

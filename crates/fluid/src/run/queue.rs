@@ -9,9 +9,9 @@ use penstock_scenario::model::Chosen;
 use super::conditioner::{GREEN, Shares};
 use super::packets::{Change, State, drive, put, state_of};
 
-/// A queue. Its history is kept whole: packets ask what it was when they arrived, the report asks for its distribution.
+/// A queue. Its history is kept whole: packets look up the queue at their arrival, the report its distribution.
 pub(super) struct Queue {
-    /// What it carries [packets/s].
+    /// Capacity [packets/s].
     pub(super) capacity: f64,
     buffer: f64,
     law: Box<dyn Instances<f64, aqm::Aqm>>,
@@ -21,8 +21,8 @@ pub(super) struct Queue {
     packet_bytes: u32,
     /// Probability of a loss on the line.
     pub(super) line_loss: f64,
-    /// Step [s]; every history has a value at each multiple. And what a second and a packet are worth: reciprocals, since
-    /// every packet's way is asked for them.
+    /// Step [s]; every history has a value at each multiple. And reciprocals of a second and a packet, since
+    /// every packet's way uses them.
     step: f64,
     steps_a_second: f64,
     seconds_a_packet: f64,
@@ -32,11 +32,11 @@ pub(super) struct Queue {
     chance: Vec<f64>,
     /// That of yellow and of red ones; empty where it does not.
     coloured: Vec<[f64; 2]>,
-    /// Of what waits, green and yellow [packets].
+    /// Green and yellow packets of the queue [packets].
     waiting_by: [f64; 2],
-    /// Share of what arrived that found no room.
+    /// Share of arrivals that overflowed the buffer.
     overflow: Vec<f64>,
-    /// What arrives in each step of a block.
+    /// Arrivals of each step of a block.
     arriving: Vec<Arriving>,
     since_tick: f64,
     ticks: u64,
@@ -44,11 +44,11 @@ pub(super) struct Queue {
     pub(super) total: Counted,
     price_s: f64,
     has_price: bool,
-    /// When its law first said what is no number [s].
+    /// Time of the law's first output that is no number [s].
     pub(super) unsound_s: Option<f64>,
 }
 
-/// What arrives at a queue in a step [packets].
+/// Arrivals at a queue in a step [packets].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Arriving {
     packets: f64,
@@ -58,7 +58,7 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
-    /// Adds what a cohort brings.
+    /// Adds the arrivals of a cohort.
     pub(super) fn add(&mut self, by_colour: Shares, droppable: bool) {
         let packets: f64 = by_colour.iter().sum();
         self.packets += packets;
@@ -71,7 +71,7 @@ impl Arriving {
     }
 }
 
-/// What a queue has counted [packets], and the integral of its price [s^2].
+/// Counters of a queue [packets], and the integral of its price [s^2].
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
     pub(super) arrived: f64,
@@ -135,7 +135,7 @@ impl Queue {
         })
     }
 
-    /// What its buffer holds [packets].
+    /// Size of its buffer [packets].
     pub(super) fn buffer(&self) -> f64 {
         self.buffer
     }
@@ -155,7 +155,7 @@ impl Queue {
         state_of(self.law.as_mut(), 0)
     }
 
-    /// Makes room for so many steps, of which so many at most are one block.
+    /// Makes space for so many steps, of which so many at most are one block.
     pub(super) fn begin(&mut self, steps: usize, step: f64, block: usize) {
         self.step = step;
         self.steps_a_second = 1.0 / step;
@@ -176,7 +176,7 @@ impl Queue {
         }
     }
 
-    /// What arrives in that step of the block.
+    /// Arrivals of that step of the block.
     pub(super) fn arriving(&mut self, slot: usize) -> &mut Arriving {
         &mut self.arriving[slot]
     }
@@ -192,7 +192,7 @@ impl Queue {
         history[k] + share * (next - history[k])
     }
 
-    /// How long a packet that arrives at `t` waits [s].
+    /// Waiting time of a packet that arrives at `t` [s].
     pub(super) fn wait_s(&self, t: f64) -> f64 {
         self.at(&self.waiting, t) * self.seconds_a_packet
     }
@@ -246,7 +246,7 @@ impl Queue {
         (low as f64 + share) * self.step
     }
 
-    /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no room or is lost.
+    /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no space or is lost.
     pub(super) fn chances(&self, t: f64) -> (f64, f64) {
         let asked = if self.needs.decides == Decides::OnDeparture { t + self.wait_s(t) } else { t };
         let chance = if self.needs.decides == Decides::Never { 0.0 } else { self.at(&self.chance, asked) };
@@ -266,7 +266,7 @@ impl Queue {
         [green, a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])]
     }
 
-    /// What the law says of a packet of each colour that arrives now.
+    /// The law's output for a packet of each colour that arrives now.
     fn chances_by_colour(&mut self, seen: &aqm::Observation<f64>) -> Shares {
         let state = state_of(self.law.as_mut(), 0);
         Colour::ALL.map(|colour| {
@@ -287,7 +287,7 @@ impl Queue {
         (said.probability, said.price_s)
     }
 
-    /// One step, with what arrived in it: that of its place in the block.
+    /// One step, with its arrivals: those of its index in the block.
     pub(super) fn advance(&mut self, from: f64, to: f64, slot: usize) {
         let dt = to - from;
         let arriving = core::mem::take(&mut self.arriving[slot]);
@@ -344,7 +344,7 @@ impl Queue {
         }
     }
 
-    /// What waits of each colour after a step: what was there and what came in leave in proportion.
+    /// The queue of each colour after a step: queue and arrivals leave in proportion.
     fn mix(&mut self, before: f64, incoming: Shares, chances: Shares, kept: f64, after: f64) {
         let enter: Vec<f64> =
             incoming.iter().zip(chances).map(|(packets, chance)| packets * (1.0 - chance) * kept).collect();
@@ -355,7 +355,7 @@ impl Queue {
         }
     }
 
-    /// What a law of colours sees.
+    /// The observation of a law of colours.
     fn port(&self, queue: f64, colour: Colour) -> aqm::Observation<f64> {
         let [green, yellow] = self.waiting_by;
         aqm::Observation { queue, colour, green, yellow, capacity: self.capacity, ..aqm::Observation::zero() }
@@ -409,7 +409,7 @@ impl Queue {
     }
 }
 
-/// What an arrival does to the law, on average over colours and over whether the packet is hit.
+/// The effect of an arrival on the law, on average over colours and over whether the packet is hit.
 struct Arrivals<'a> {
     law: &'a mut dyn Instances<f64, aqm::Aqm>,
     bytes: u32,
@@ -456,7 +456,7 @@ mod tests {
 
     use super::*;
 
-    /// A law at departure marks by what it says as a packet leaves. A twentieth more than the line carries fills the queue by
+    /// A law at departure marks by its output as a packet leaves. A twentieth more than the line carries fills the queue by
     /// 50 ms a second: what entered after one second leaves 50 ms later, and is marked by the price of then.
     #[test]
     fn at_departure_a_packet_is_marked_by_the_price_as_it_leaves() {

@@ -15,7 +15,7 @@ use super::{Network, cohort, conditioner, queue};
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
 
-/// What was counted up to one edge of a span.
+/// Counters up to one end of a span.
 struct Reading {
     step: u64,
     queues: Vec<queue::Counted>,
@@ -23,7 +23,7 @@ struct Reading {
     cohorts: Vec<cohort::Counted>,
 }
 
-/// What a run has taken down.
+/// The data that a run has recorded.
 pub(super) struct Report<'a> {
     scenario: &'a Scenario,
     step: f64,
@@ -80,7 +80,7 @@ impl<'a> Report<'a> {
         self.edges.get(edge).map_or(sample, |edge| sample.min(*edge))
     }
 
-    /// Reads what there is to read after a step.
+    /// Takes the samples due after a step.
     pub(super) fn take(&mut self, step: u64, network: &mut Network) {
         if step == 0 {
             self.last = Some(Self::reading(0, network));
@@ -142,7 +142,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The flows of the groups that ask for series of their own.
+    /// The flows of the groups with series of their own.
     fn sample_flows(&mut self, time: f64, seconds: f64, before: &Reading, network: &mut Network) {
         let payload = self.scenario.packet.payload.bits();
         let mut first = 0;
@@ -242,7 +242,7 @@ fn mean(x: &[f64]) -> f64 {
     if x.len() == 1 { x[0] } else { (x.iter().sum::<f64>() - ends) / (x.len() - 1) as f64 }
 }
 
-/// A span between two readings.
+/// A span between two snapshots.
 struct Span<'a> {
     report: &'a Report<'a>,
     network: &'a Network,
@@ -255,7 +255,7 @@ impl Span<'_> {
         (self.to.step - self.from.step) as f64 * self.report.step
     }
 
-    /// Jain's index of what the flows of these cohorts had acknowledged, of those that take part in the span.
+    /// Jain's index of the acknowledged packets of the flows of these cohorts, of those that take part in the span.
     fn jain(&self, cohorts: impl Iterator<Item = usize>) -> Option<f64> {
         let at = |reading: &Reading| Time::from_seconds(reading.step as f64 * self.report.step);
         let span = (at(self.from), at(self.to));

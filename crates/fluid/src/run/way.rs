@@ -1,4 +1,4 @@
-//! The way of a cohort's packets: what was sent when, when that arrives at each queue, and when it is acknowledged.
+//! The way of a cohort's packets: the time of sending, of arrival at each queue, and of acknowledgement.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ struct Hop {
     arrived: f64,
 }
 
-/// A way and what is on it. Counts are of one flow [packets].
+/// A way and the packets on it. Counts are of one flow [packets].
 pub(super) struct Way {
     hops: Vec<Hop>,
     /// Without any wait, there and back, and back from the last queue [s].
@@ -33,7 +33,7 @@ pub(super) struct Way {
     pub(super) conditioner: Option<usize>,
     /// Whether delays are those of propagation alone.
     pub(super) frozen: bool,
-    /// What was sent by each of the last steps; the newest at the end.
+    /// Packets sent by each of the last steps; the newest at the end.
     sent: VecDeque<f64>,
     /// So many are kept in any case.
     keep: usize,
@@ -82,12 +82,12 @@ impl Way {
         self.base_rtt_s - self.hops.last().map_or(0.0, |hop| hop.offset_s)
     }
 
-    /// What one flow has sent.
+    /// Packets sent by one flow.
     pub(super) fn sent(&self) -> f64 {
         self.sent.back().copied().unwrap_or(0.0)
     }
 
-    /// What one flow had sent at `t`.
+    /// Packets sent by one flow until `t`.
     pub(super) fn sent_at(&self, t: f64) -> f64 {
         let x = t * self.steps_a_second;
         let oldest = self.last + 1 - self.sent.len() as u64;
@@ -100,7 +100,7 @@ impl Way {
         a + (x - k as f64).min(1.0) * (b - a)
     }
 
-    /// One step more, by whose end so much has been sent. What left from `left_s` on may still be asked for.
+    /// One step more, by whose end so much has been sent. Packets that left from `left_s` on may still be looked up.
     pub(super) fn send(&mut self, sent: f64, left_s: f64) {
         self.sent.push_back(sent);
         self.last += 1;
@@ -143,7 +143,7 @@ impl Way {
         f64::max(at, since.max(0.0)).min(latest)
     }
 
-    /// What the queues of the way say to the packet that was followed last, and left at `left_s`: the probabilities that it
+    /// The signals of the queues of the way to the packet that was followed last, and left at `left_s`: the probabilities that it
     /// is marked, and that it does not arrive. And how long they are, where that has no part in its delay [s].
     pub(super) fn told(&self, left_s: f64, queues: &[Queue], conditioners: &[Conditioner]) -> (f64, f64, f64) {
         let (mut passed, mut unmarked, mut waits_s) = (self.shares_at(left_s, conditioners), 1.0, 0.0);
@@ -165,19 +165,19 @@ impl Way {
         (1.0 - unmarked, 1.0 - passed.iter().sum::<f64>(), waits_s)
     }
 
-    /// What became of that which left at `t`.
+    /// The shares of the packets that left at `t`.
     fn shares_at(&self, t: f64, conditioners: &[Conditioner]) -> Shares {
         self.conditioner.map_or(GREEN, |conditioner| conditioners[conditioner].shares_at(t))
     }
 
-    /// Adds what was sent in the last step to where its customer enters.
+    /// Adds the packets of the last step to the entry of its customer.
     pub(super) fn enter(&self, conditioners: &mut [Conditioner]) {
         if let (Some(conditioner), Some(last)) = (self.conditioner, self.sent.len().checked_sub(2)) {
             conditioners[conditioner].incoming += self.flows * (self.sent[last + 1] - self.sent[last]);
         }
     }
 
-    /// Adds what arrived at the first queue in the step that ends at `to`, the one sent last; its place in the block.
+    /// Adds arrivals at the first queue in the step that ends at `to`, the one sent last; its index in the block.
     pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
         if self.hops.is_empty() {
             return;
@@ -193,7 +193,7 @@ impl Way {
         queue.arriving(slot).add(coloured.map(|share| packets * share), droppable);
     }
 
-    /// Adds what arrived at each further queue in the step that ends at `to`; its place in the block.
+    /// Adds arrivals at each further queue in the step that ends at `to`; its index in the block.
     pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
         let mut through = [1.0; 3];
         for i in 1..self.hops.len() {

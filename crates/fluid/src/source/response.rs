@@ -19,16 +19,16 @@ pub struct SourceResponse {
     pub(super) register: Option<MarkEstimate>,
     /// Weight of a sample in the average round-trip time, one sample an acknowledgement.
     pub(super) rtt_weight: Option<f64>,
-    /// Capacity as the law knows it, where the law looks back to what was committed a round trip ago [packets/s].
+    /// Capacity as the law knows it, where the law looks back to packets committed a round trip ago [packets/s].
     pub(super) looks_back: Option<f64>,
     pub(super) acks_per_s: f64,
-    /// How near the nearest kink of the law is, in the units of that comparison; none where it has none.
+    /// Distance to the nearest kink of the law, in the units of that comparison; none where it has none.
     pub nearest_kink: Option<f64>,
     /// Whether the law alone, at a constant signal, would run away.
     pub runs_away: bool,
 }
 
-/// How the rate of one flow answers.
+/// Response of the rate of one flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parts {
     /// Its law, to the queueing delay [packets/s per s].
@@ -91,7 +91,7 @@ impl SourceResponse {
         (parts.of_delay + parts.clock, parts.of_probability)
     }
 
-    /// What was committed, the queue's `capacity r` and the window, comes back to the law a round trip later, as the last
+    /// The packets committed, the queue's `capacity r` and the window, come back to the law a round trip later, as the last
     /// of its signals: closes that loop inside the law.
     fn close(&self, h: &mut Answer, s: Complex, capacity: f64) {
         let [_, _, _, of_earlier] = *h;

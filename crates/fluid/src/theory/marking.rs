@@ -1,5 +1,5 @@
 //! The loop of "Random Early Marking: Improving TCP Performance in DiffServ Assured Forwarding" (Tartarelli and Banchs):
-//! equations (4) to (11), as printed and with what the print has lost.
+//! equations (4) to (11), as printed and with the terms that the print has lost.
 
 use core::f64::consts::PI;
 
@@ -20,7 +20,7 @@ pub struct MarkingLoop {
 }
 
 impl MarkingLoop {
-    /// The probability of marking out at which the aggregate sends what is committed, (4): `W0^2 p0 = 2`. From a window
+    /// The probability of marking out at which the aggregate sends the committed rate, (4): `W0^2 p0 = 2`. From a window
     /// of `sqrt(2)` packets down it is one or more, and the model has no operating point.
     pub fn operating_probability(&self) -> f64 {
         2.0 / (self.aggregate.window() * self.aggregate.window())
@@ -53,7 +53,7 @@ impl MarkingLoop {
         margins(&|s| self.with_bucket(s), Span { slowest_s: rtt_s, fastest_s: rtt_s })
     }
 
-    /// What (11) bounds: the phase at `w_g` where that is the zero, a tenth of the pole, for a window of W0 packets
+    /// The quantity that (11) bounds: the phase at `w_g` where that is the zero, a tenth of the pole, for a window of W0 packets
     /// [degrees]: `-180 + 45 - atan(0.1)` and a delay of `0.2/W0` radians, -140.7 - 11.46/W0. The paper has -146 for all
     /// W0 above 2; it is so from 2.17 on.
     pub fn phase_of_rule_deg(window: f64) -> f64 {

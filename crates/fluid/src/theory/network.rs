@@ -36,7 +36,7 @@ impl NetworkSource {
         self.alpha * self.rate / (self.bottlenecks * self.rtt_s)
     }
 
-    /// What the compensator of (13) makes of a gain at `s`: one for the static law.
+    /// The factor of the compensator of (13) on a gain at `s`: one for the static law.
     fn compensator(&self, s: Complex) -> Complex {
         self.lead_lag
             .map_or(Complex::ONE, |(z, nu_over_kappa)| (s + Complex::real(z)) / (s + Complex::real(z / nu_over_kappa)))

@@ -124,7 +124,7 @@ fn a_paced_session_is_stable_for_small_gains_only() {
     }
 }
 
-/// What cannot be known is refused: a buffer without a limit, and a derivative over single packets.
+/// Unknown quantities are refused: a buffer without a limit, and a derivative over single packets.
 #[test]
 fn what_an_estimate_cannot_be_of_is_refused() {
     let mut scenario = dumbbell(1e9, PACKET, &aqm("droptail", &[]), vec![group(1, 0.04, cc("ccp", &[]))]);
@@ -139,7 +139,7 @@ fn what_an_estimate_cannot_be_of_is_refused() {
     assert!(matches!(shallow, AnalysisError::NotFilled { .. }), "{shallow}");
 }
 
-/// What the window answers to the level, to what was committed a round trip ago and to what is in flight: the law's own
+/// Responses of the window to the level, to the packets committed a round trip ago and to those in flight: the law's own
 /// update, by duals.
 fn answers(kp: f64, kd: f64, rtt_s: f64, explicit: bool) -> [f64; 3] {
     let chosen = cc("ccpd", &[("kp", kp), ("kd", kd), ("window_form", f64::from(u8::from(explicit)))]);
@@ -259,7 +259,7 @@ fn the_fluid_rests_where_the_reference_does() {
     }
 }
 
-/// What two sessions do to each other shows over time as it does in the analysis.
+/// The interaction of two sessions shows over time as it does in the analysis.
 #[test]
 fn two_sessions_in_the_fluid_swing_where_the_analysis_says() {
     for (kp, stable) in [(0.8, true), (1.3, false)] {

@@ -268,7 +268,7 @@ fn the_loop_is_the_one_derived_by_hand() {
     }
 }
 
-/// How far that is from (8'): for windows of a hundred packets, where what the paper leaves out is small, not at all.
+/// Distance from (8'): for windows of a hundred packets, where the terms that the paper leaves out are small, none.
 #[test]
 fn the_paper_is_near_where_windows_are_large() {
     let large = analysed(&scenario((100.0, 10.0, 100.0), 0.0, 1250e3));
@@ -314,7 +314,7 @@ fn aggregates_of_several_groups() {
     assert!(paper.flows == 15.0 && off(paper.rtt_s, 0.1) < 1e-9);
 }
 
-/// What has no loop says why: less sent than is committed, and laws without a derivative.
+/// Customers without a loop have a reason: less sent than is committed, and laws without a derivative.
 #[test]
 fn customers_without_a_loop_say_why() {
     let mut two = scenario((10.0, 10.0, 100.0), 0.0, 125e3);

@@ -1,4 +1,4 @@
-//! What the paper of FAST TCP (Jin, Wei, Low and others, 2003/2004) says of stability, in the fluid world.
+//! Stability in the paper of FAST TCP (Jin, Wei, Low and others, 2003/2004), in the fluid world.
 
 use std::collections::VecDeque;
 
@@ -116,7 +116,7 @@ fn without_delay_fast_converges_exponentially_from_a_hundred_starts() {
     }
 }
 
-/// How a flow's packets leave, and what its law is told, in [`swing`].
+/// Clocking of a flow's packets, and its law's observation, in [`swing`].
 #[derive(Debug, Clone, Copy)]
 struct Host {
     paced: bool,

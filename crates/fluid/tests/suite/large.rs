@@ -1,4 +1,4 @@
-//! What size costs: run by hand, in release,
+//! The cost of size: run by hand, in release,
 //! `cargo test --release -p penstock-fluid --test suite large -- --ignored --nocapture`.
 
 use crate::scenarios::{aqm, cc, dumbbell, fig8, group};

@@ -323,7 +323,7 @@ fn a_law_unknown_to_the_analysis_is_analysed() {
     }
 }
 
-/// A source that answers nothing takes its part of the line and adds nothing to the loop.
+/// An unresponsive source takes its part of the line and adds nothing to the loop.
 #[test]
 fn what_answers_nothing_only_takes_capacity() {
     let fast = || cc("fast", &[("alpha", 50.0)]);
@@ -334,7 +334,7 @@ fn what_answers_nothing_only_takes_capacity() {
     assert_eq!(a.verdict, Verdict::Stable);
 }
 
-/// Flows are those active at the time asked for, drawn starts included, and distinct round trips are classes.
+/// Flows are those active at the given time, drawn starts included, and distinct round trips are classes.
 #[test]
 fn the_flows_are_those_active_then() {
     let fast = || cc("fast", &[("alpha", 50.0)]);
@@ -379,7 +379,7 @@ fn what_has_no_equilibrium_is_refused_with_the_reason() {
     assert!(spilled.contains("500.0") && spilled.contains("499.0"), "{spilled}");
 }
 
-/// What other programs read: names with units, nothing that is not there.
+/// The data for other programs: names with units, nothing that is not there.
 #[test]
 fn the_analysis_is_plain_data() {
     let leadlag = cc("leadlag", &[]);
@@ -394,7 +394,7 @@ fn the_analysis_is_plain_data() {
     assert!(json["assumptions"][1].as_str().unwrap().contains("no acknowledgement crosses `bottleneck`"));
 }
 
-/// What changes the answer and is not counted is refused by name, one thing at a time.
+/// Features that change the result and are not counted are refused by name, one at a time.
 #[test]
 fn what_the_analysis_does_not_count_is_refused() {
     let plain = || dumbbell(1e9, 1000, &aqm("droptail", &[]), vec![group(10, 0.1, cc("fast", &[("alpha", 50.0)]))]);

@@ -204,7 +204,7 @@ fn beyond_the_bound_a_single_link_is_unstable() {
     }
 }
 
-/// What the theorem supposes is needed: with M below the number of bottlenecks the same alpha is unstable.
+/// The theorem's condition is necessary: with M below the number of bottlenecks the same alpha is unstable.
 #[test]
 fn without_the_bound_on_bottlenecks_the_theorem_does_not_hold() {
     let source = |bottlenecks: f64| NetworkSource {

@@ -1,4 +1,4 @@
-//! A law that asks for packets one by one is refused, by the analysis and by a run, with what it asks for: a fluid has none.
+//! A law that requires single packets is refused, by the analysis and by a run, with its requirement: a fluid has none.
 
 use crate::scenarios::{aqm, dumbbell, entry_of, group};
 use penstock_fluid::{Fluid, Options, analyze};

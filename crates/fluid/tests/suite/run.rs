@@ -142,7 +142,7 @@ fn a_full_buffer_spills() {
     assert!(run.summary.whole.groups["group0"].loss_rate > 0.0);
 }
 
-/// What its line loses is a link's drops and its flows' losses alike, and the same share of both.
+/// Losses of a line are a link's drops and its flows' losses alike, and the same share of both.
 #[test]
 fn the_losses_of_a_line_are_drops() {
     let mut scenario = dumbbell(1e8, 1000, &aqm("droptail", &[]), vec![group(4, 0.1, cc("newreno", &[]))]);
@@ -177,7 +177,7 @@ fn an_acknowledgement_of_two_packets_grows_a_window_once() {
     }
 }
 
-/// What cannot be had as fluid says so.
+/// Features without a fluid counterpart are refused by name.
 #[test]
 fn what_fluid_does_not_know_is_refused() {
     let with = |law: &str, queue: &str| {

@@ -171,7 +171,7 @@ fn the_source_tends_to_equation_13() {
     assert!((difference - 3.5e-3).abs() < 2e-4, "{difference}");
 }
 
-/// Proposition 1 of fast-aqm asks three things of `L = F/s`; each without one of them fails, though the others hold.
+/// Proposition 1 of fast-aqm requires three properties of `L = F/s`; each without one of them fails, though the others hold.
 #[test]
 fn proposition_1_needs_each_of_its_conditions() {
     let one = Complex::ONE;

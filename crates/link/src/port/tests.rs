@@ -113,7 +113,7 @@ fn an_outage_stops_the_packet_in_transmission() {
     assert_eq!((port.rate(), port.rate_at(Time(3 * MS)), port.rate_at(Time(5 * MS))), (fast, Rate(0), fast));
 }
 
-/// What follows an outage without end never departs; it waits, and is no part of the mean wait.
+/// A packet behind an outage without end never departs; it waits, and is no part of the mean wait.
 #[test]
 fn a_line_that_stays_out_keeps_its_packets() {
     let mut port =
@@ -126,7 +126,7 @@ fn a_line_that_stays_out_keeps_its_packets() {
     assert_eq!((port.waiting(Time(100 * MS)), port.unaccounted(Time(100 * MS))), (2, 0));
 }
 
-/// At a tick a law hears how long the oldest packet waiting has waited, the rate of the moment, and the time.
+/// At a tick a law observes the age of the oldest packet waiting, the rate of the moment, and the time.
 #[test]
 fn a_law_hears_the_wait_of_the_oldest_and_the_rate_of_the_moment() {
     let rates = vec![(Time(0), Rate(8_000_000)), (Time(10 * MS), Rate(4_000_000)), (Time(20 * MS), Rate(0))];
@@ -188,7 +188,7 @@ fn idle_time_begins_with_the_end_or_the_start_of_the_last_transmission() {
     }
 }
 
-/// What cannot be marked is dropped instead, and only then.
+/// Packets that cannot be marked are dropped instead, and only then.
 #[test]
 fn a_law_that_marks_drops_what_cannot_be_marked() {
     let settings = [("ecn", 1.0), ("min_threshold", 1.0), ("max_threshold", 2.0), ("weight", 1.0), ("wait", 0.0)];

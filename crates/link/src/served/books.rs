@@ -1,4 +1,4 @@
-//! What passed single queues, where a link has several: two coupled queues, or those of a scheduler.
+//! Counters of single queues, where a link has several: two coupled queues, or those of a scheduler.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -9,14 +9,14 @@ use crate::histogram::Histogram;
 /// Which queues have books of their own. Without names none has, and a packet costs nothing more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueBooks {
-    /// What the books are called.
+    /// Names of the books.
     pub names: Vec<String>,
-    /// The place of the book by [`Arrival::book_key`](crate::Arrival::book_key); keys beyond the list, and places beyond the
+    /// The index of the book by [`Arrival::book_key`](crate::Arrival::book_key); keys beyond the list, and indices beyond the
     /// names, have none. Without a list the number of the queue counts.
     pub of_key: Option<Vec<u32>>,
 }
 
-/// What passed one queue, or several that share a book, from the start of the run.
+/// Counters of one queue, or of several that share a book, from the start of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QueueBook {
     /// Packets that arrived.
@@ -67,7 +67,7 @@ impl Books {
         self.each.clone()
     }
 
-    /// What passed between two readings, by name, where anything did.
+    /// Differences of two snapshots, by name, of books with any.
     pub(super) fn between(&self, a: &[QueueBook], b: &[QueueBook], seconds: f64) -> IndexMap<String, QueueSummary> {
         let each = self.names.iter().zip(a.iter().zip(b));
         let passed = each.filter(|(_, (a, b))| b.arrivals > a.arrivals || b.started > a.started);

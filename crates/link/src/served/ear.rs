@@ -1,10 +1,10 @@
-//! What the instances of a law hear besides their queues.
+//! Observations of the instances of a law besides their queues.
 
 use penstock_law::aqm::{self, Aqm};
 use penstock_law::law::Instances;
 use penstock_law::quantity::Time;
 
-/// What an instance of the law observes besides the queue itself.
+/// Observation of an instance of the law besides the queue itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ear {
     /// Bytes that arrived since the last tick.
@@ -16,7 +16,7 @@ pub(super) struct Ear {
     pub(super) last_arrival: Time,
 }
 
-/// Of all since the last tick [packets]: what arrived, what departed, and what the probabilities let in on average.
+/// Of all since the last tick [packets]: arrivals, departures, and the mean number let in by the probabilities.
 pub(super) fn of_all(ears: &[Ear], law: &dyn Instances<f64, Aqm>, per_byte: f64) -> [f64; 3] {
     let nothing = aqm::Observation::zero();
     let total = |f: fn(&Ear) -> u64| ears.iter().map(f).sum::<u64>() as f64 * per_byte;

@@ -1,17 +1,17 @@
 //! Which queue goes next.
 //!
-//! An order keeps lists of the queues that have packets. It is told what happens to them and asked for the next one; it
+//! An order keeps lists of the queues that have packets. It is notified of their events and returns the next one; it
 //! never touches a packet.
 
 use penstock_law::quantity::Bytes;
 
 use super::store::{List, NONE};
 
-/// A queue: its packets, and its place in the order.
+/// A queue: its packets, and its position in the order.
 #[derive(Debug)]
 pub(super) struct Queue {
     pub(super) list: List,
-    /// What it may still send in this turn [B]. DRR++ lets it go below zero.
+    /// Bytes that it may still send in this turn [B]. DRR++ lets it go below zero.
     deficit: i64,
     next: u32,
     active: bool,
@@ -97,11 +97,11 @@ pub(super) struct DrrPlus {
 pub(super) struct Weighted {
     /// Share of the classic queue, in 2^-16.
     classic: i64,
-    /// What the classic queue has been passed over [B / 2^16]; it goes first while this is above zero.
+    /// Claim of the classic queue for having been passed over [B / 2^16]; it goes first while this is above zero.
     claim: i64,
 }
 
-/// What the two coupled queues are called, by their numbers.
+/// Names of the two coupled queues, by their numbers.
 pub(crate) const QUEUES: [&str; 2] = ["classic", "low-latency"];
 pub(super) const CLASSIC: u32 = 0;
 pub(super) const LOW_LATENCY: u32 = 1;
@@ -208,7 +208,7 @@ impl Drr {
         None
     }
 
-    /// The first queue has nothing left, and forgoes what it might still have sent.
+    /// The first queue is empty, and forgoes the remainder of its turn.
     fn leave(&mut self, queues: &mut [Queue]) {
         let at = self.turns.pop(queues);
         queues[at as usize].active = false;

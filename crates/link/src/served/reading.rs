@@ -1,4 +1,4 @@
-//! What is read of the queues: counters, histograms, books, and what the law shows of itself.
+//! Reading of the queues: counters, histograms, books, and the observables of the law.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -10,12 +10,12 @@ use crate::account::{Counters, Glance};
 use crate::histogram::{Extent, Histogram};
 
 impl<P: Copy> Served<P> {
-    /// From now on [`Served::glance`] tells of waiting times.
+    /// From now on [`Served::glance`] returns waiting times.
     pub(crate) fn watch(&mut self) {
         self.account.by_wait.watch();
     }
 
-    /// What has passed up to `now`, and the waiting times since this was last asked.
+    /// Counters up to `now`, and the waiting times since the last call.
     pub(crate) fn glance(&mut self, now: Time) -> (Glance, Extent) {
         let in_service = if self.free > now { u64::from(self.in_service) } else { 0 };
         let oldest = self.queues.iter().filter_map(|queue| self.store.head(&queue.list)).map(|held| held.arrival).min();
@@ -37,7 +37,7 @@ impl<P: Copy> Served<P> {
         self.account.counters.arrivals
     }
 
-    /// When the law first said a probability or a price that is no number, if it did: such a run has no result.
+    /// Time of the law's first probability or price that is no number, if there was one: such a run has no result.
     pub fn unsound(&self) -> Option<Time> {
         self.account.unsound_at()
     }
@@ -64,7 +64,7 @@ impl<P: Copy> Served<P> {
         names.iter().zip(sums).map(|((name, unit), sum)| (*name, *unit, sum / count)).collect()
     }
 
-    /// How many classes have an instance of the law; zero where it does not treat classes apart.
+    /// Number of classes with an instance of the law; zero where it does not treat classes apart.
     pub fn classes(&self) -> u32 {
         if self.by_class { self.ears.len() as u32 } else { 0 }
     }
@@ -96,7 +96,7 @@ impl<P: Copy> Served<P> {
         c
     }
 
-    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last reading.
+    /// Time by packets waiting [ps], and packets by waiting time [ns], from the start of the run to the last snapshot.
     pub fn histograms(&self) -> (&Histogram, &Histogram) {
         (&self.account.by_waiting, &self.account.by_wait)
     }
@@ -106,12 +106,12 @@ impl<P: Copy> Served<P> {
         self.books.read()
     }
 
-    /// What passed single queues between two readings of [`Served::books`], which are so far apart, by name.
+    /// Differences of single queues between two snapshots of [`Served::books`], which are so far apart, by name.
     pub fn of_queues(&self, from: &[QueueBook], to: &[QueueBook], seconds: f64) -> IndexMap<String, QueueSummary> {
         self.books.between(from, to, seconds)
     }
 
-    /// Most packets that waited since this was last asked.
+    /// Most packets that waited since the last call.
     pub fn most_waiting(&mut self) -> u64 {
         self.account.most_waiting(self.waiting)
     }

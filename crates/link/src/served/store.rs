@@ -16,9 +16,9 @@ pub(super) struct Held<P> {
     pub(super) marked: bool,
     pub(super) low_latency: bool,
     pub(super) colour: Colour,
-    /// What it was treated apart by when it came.
+    /// Key of its queue when it came.
     pub(super) key: u32,
-    /// What the books go by.
+    /// Key of its book.
     pub(super) book_key: u32,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct List {
     tail: u32,
     pub(super) packets: u32,
     pub(super) bytes: u64,
-    /// Packets of these colours; the rest are red.
+    /// Packets of these colours; the others are red.
     pub(super) green_and_yellow: [u32; 2],
 }
 

@@ -19,7 +19,7 @@ struct Sent {
     bytes: u32,
 }
 
-/// A host as the engine is one: it starts a transmission whenever the line is free, and writes down what happens.
+/// A host as the engine is one: it starts a transmission whenever the line is free, and writes down the events.
 struct Host {
     served: Served<Sent>,
     offered: u32,
@@ -85,7 +85,7 @@ impl Host {
         offered
     }
 
-    /// What the packets of a key have sent [B].
+    /// Bytes that the packets of a key have sent [B].
     fn sent(&self, key: u32) -> u64 {
         self.departed.iter().filter(|(p, ..)| p.key == key).map(|(p, ..)| u64::from(p.bytes)).sum()
     }
@@ -157,7 +157,7 @@ const COUPLED: aqm::Requirements =
 const AT_HEAD: aqm::Requirements = aqm::Requirements { decides: Decides::AtHead, ..aqm::Requirements::LEAST };
 
 /// One queue does what a port does: departures, marks, drops and counters, packet by packet, for drop-tail and for a
-/// law on arrival that hears of queue and idle time, over any line.
+/// law on arrival that observes queue and idle time, over any line.
 #[test]
 fn one_queue_is_a_port() {
     let red = [("ecn", 1.0), ("min_threshold", 1.0), ("max_threshold", 10.0), ("weight", 0.05), ("max_p", 0.5)];
@@ -326,7 +326,7 @@ fn what_is_no_number_is_remembered() {
     }
 }
 
-/// Each queue of a scheduler has an instance of the law, which hears of its own queue.
+/// Each queue of a scheduler has an instance of the law, which observes its own queue.
 #[test]
 fn each_queue_has_a_law_of_its_own() {
     let needs = aqm::Requirements { tick_s: Some(0.01), bytes: true, ..AT_HEAD };
@@ -521,7 +521,7 @@ fn a_law_goes_by_colours() {
     assert_eq!(refused(&coupled)[0], 0, "green ones alone do not");
 }
 
-/// Classes share one queue, first in, first out; each class's instance of the law is told of its own arrivals and
+/// Classes share one queue, first in, first out; each class's instance of the law gets its own arrivals and
 /// departures, of those of all, and of the whole queue; it decides about its own packets only.
 #[test]
 fn each_class_has_an_ear_of_its_own_over_one_queue() {

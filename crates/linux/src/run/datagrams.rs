@@ -1,4 +1,4 @@
-//! Sources that answer nothing: datagrams at a rate, with its steps, its pauses, and its irregularity.
+//! Unresponsive sources: datagrams at a rate, with its steps, its pauses, and its irregularity.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +18,7 @@ use penstock_scenario::seed::Stream;
 use super::plan::{FlowPlan, Source};
 use super::socket;
 
-/// When one source sends: the grid of the packets world, where what is late does not shift what follows.
+/// Sending times of one source: the grid of the packets world, where late packets do not shift later ones.
 #[derive(Debug)]
 struct Pace {
     /// A packet on the wire.
@@ -36,7 +36,7 @@ struct Pace {
     turn: Time,
     silent: bool,
     turns: Stream,
-    /// Gaps are drawn within this share of what the rate says.
+    /// Gaps are drawn within this share of those of the rate.
     jitter: f64,
     spacings: Stream,
 }
@@ -113,7 +113,7 @@ impl Pace {
 
 /// Headers of IP and UDP.
 const HEADERS: u64 = 28;
-/// Whoever wants it to end waits for so long at most.
+/// A caller that ends it waits for so long at most.
 const LONGEST_SLEEP: Time = Time(20_000_000_000);
 
 /// Sends on the calling thread, which is in the senders' namespace, until `stop`. Gives how far behind it was then.

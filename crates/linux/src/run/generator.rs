@@ -1,6 +1,6 @@
-//! What sends the flows of a run.
+//! Generators: the programs that send the flows of a run.
 
-/// What sends the flows that answer losses.
+/// The sender of the flows that respond to losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Generator {
     /// Sockets of this process.

@@ -1,7 +1,7 @@
-//! iperf3 in the place of the own senders of TCP: a client and a server for each flow, as somebody would call them by hand.
+//! iperf3 instead of the own senders of TCP: a client and a server for each flow, as a user would run them by hand.
 //!
-//! Its sockets are watched from outside: what a client sends with is looked for among its descriptors, and a copy of that one
-//! tells what an own socket would.
+//! Its sockets are watched from outside: a client's is looked for among its descriptors, and a copy of that one
+//! reports as an own socket would.
 
 use std::fmt::Write;
 use std::fs;
@@ -26,7 +26,7 @@ const CLIENT: u16 = 41_000;
 /// The longest test that iperf3 knows [s].
 const LONGEST_S: f64 = 86_400.0;
 
-/// What iperf3 cannot send, and whether it is there.
+/// Features that iperf3 lacks, and whether it is there.
 pub(super) fn refusals(scenario: &Scenario) -> Result<(), Refused> {
     for (name, group) in &scenario.groups {
         if group.cc.law.name == "cbr" {
@@ -45,7 +45,7 @@ pub(super) fn refusals(scenario: &Scenario) -> Result<(), Refused> {
     program::of_system("iperf3").map(drop).map_err(|e| Refused::new(format!("cannot run `iperf3` ({e})"), remedy))
 }
 
-/// What a run by it says of itself.
+/// The finding of a run by it.
 pub(super) const FINDING: &str = "the flows of TCP are iperf3's: their data are those acknowledged, and each client has a \
                                   second connection for its arrangements";
 
@@ -80,7 +80,7 @@ pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Bounded> {
     start(&(lines + "wait"), &account()?)
 }
 
-/// A client for each flow, on this thread's network, and what they send with.
+/// A client for each flow, on this thread's network, and their sockets.
 #[derive(Debug)]
 pub(super) struct Clients {
     programs: Bounded,

@@ -8,7 +8,7 @@ use penstock_law::cc;
 use penstock_path::Refused;
 use penstock_scenario::model::{Chosen, Group, Pacing};
 
-/// What the kernel calls the controller of a flow.
+/// The kernel's name of the controller of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Controller {
     /// One of its own.
@@ -23,7 +23,7 @@ pub(super) enum Controller {
 }
 
 impl Controller {
-    /// The name that sockets ask for.
+    /// The name that sockets request.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Kernel(name) => name,
@@ -31,7 +31,7 @@ impl Controller {
         }
     }
 
-    /// The name that a record shows, given what a socket has in effect.
+    /// The name that a record shows, given the controller in effect of a socket.
     pub(super) fn shown<'a>(&self, in_effect: &'a str) -> &'a str
     where
         'static: 'a,
@@ -53,7 +53,7 @@ pub(super) struct Wanted {
     pub(super) requires_ecn: bool,
 }
 
-/// The law of a group, unless no kernel can have it; `number` tells the groups of a run apart.
+/// The law of a group, unless no kernel can have it; `number` distinguishes the groups of a run.
 pub(super) fn wanted(whose: &str, group: &Group, number: usize) -> Option<Result<Wanted, Refused>> {
     let law = group.cc.law.name;
     if !controller::has_program(group.cc.law) {
@@ -70,7 +70,7 @@ pub(super) fn wanted(whose: &str, group: &Group, number: usize) -> Option<Result
     }
 }
 
-/// The laws of a run while it lasts, and the kernel's statistics of what they cost.
+/// The laws of a run while it lasts, and the kernel's statistics of their cost.
 #[derive(Debug)]
 pub(super) struct Registered {
     loaded: Vec<controller::Loaded>,
@@ -86,7 +86,7 @@ impl Registered {
         Ok(Self { loaded, _counting: counting })
     }
 
-    /// What each has cost, a sentence each, and what its packet pairs say of the bottleneck.
+    /// The cost of each, a sentence each, and the estimates of the bottleneck by its packet pairs.
     pub(super) fn costs(&self) -> Vec<String> {
         let told = |loaded: &controller::Loaded| {
             let (law, cost) = (loaded.law(), loaded.cost()?);

@@ -1,4 +1,4 @@
-//! What the parts of a run took down.
+//! Measurements by the parts of a run.
 
 use penstock_law::quantity::Time;
 use penstock_path::error::Bound;
@@ -8,15 +8,15 @@ use penstock_scenario::model::{Group, Scenario};
 use super::plan::{FlowPlan, Plan};
 use super::sender::Sent;
 
-/// What a run is measured by: what each part of it has seen.
+/// Measurements of a run, by each of its parts.
 pub(super) struct Measured {
     pub(super) plan: Plan,
     pub(super) outcome: Outcome,
     pub(super) bound: Bound,
     pub(super) sent: Sent,
-    /// How far sources of datagrams were behind at the end.
+    /// Delay of sources of datagrams at the end.
     pub(super) behind: Time,
-    /// What the laws that were registered for it have cost.
+    /// Cost of the laws that were registered for it.
     pub(super) costs: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
-//! What a scenario asks of this kernel, and what of that it cannot do.
+//! The plan of a scenario for this kernel, and its features that the kernel lacks.
 //!
-//! What has no counterpart here is refused, never left out.
+//! A setting that has no counterpart here is refused, never left out.
 
 mod quic;
 
@@ -24,7 +24,7 @@ use penstock_scenario::model::{
 use super::generator::Generator;
 use super::laws::{self, Controller, Wanted};
 
-/// What runs.
+/// The flows of a run and their settings.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) habits: Habits,
@@ -32,11 +32,11 @@ pub(super) struct Plan {
     pub(super) flows: Vec<FlowPlan>,
     /// Laws that are registered for the run.
     pub(super) laws: Vec<Wanted>,
-    /// What the kernel does otherwise than the scenario can say, a sentence each.
+    /// Behaviour of the kernel that the scenario cannot express, a sentence each.
     pub(super) findings: Vec<String>,
 }
 
-/// What one flow sends.
+/// The traffic of one flow.
 #[derive(Debug, Clone)]
 pub(super) struct FlowPlan {
     /// Its group.
@@ -49,14 +49,14 @@ pub(super) struct FlowPlan {
     pub(super) source: Source,
 }
 
-/// What sends.
+/// The sender of a flow.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// A TCP socket.
     Tcp {
         /// The controller.
         controller: Controller,
-        /// Whether it asks for selective acknowledgements.
+        /// Whether it requests selective acknowledgements.
         sack: bool,
     },
     /// A connection of QUIC.
@@ -67,7 +67,7 @@ pub(super) enum Source {
     Programs,
 }
 
-/// What sends a flow over QUIC.
+/// The sender of a flow over QUIC.
 #[derive(Debug, Clone)]
 pub(super) struct Quic {
     /// The law, or the name of one of quinn's own.
@@ -76,7 +76,7 @@ pub(super) struct Quic {
     pub(super) ecn: bool,
     /// [packets]
     pub(super) initial_window: f64,
-    /// What the receiver has room for [bytes]; without a bound where there is none.
+    /// Buffer of the receiver [bytes]; without a bound where there is none.
     pub(super) receive_window: Option<Bytes>,
 }
 
@@ -87,7 +87,7 @@ impl Source {
     }
 }
 
-/// Laws, and what the kernel calls them.
+/// Laws, and their names in the kernel.
 pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("newreno", "reno"),
     ("cubic", "cubic"),
@@ -232,7 +232,7 @@ pub(super) fn no(whose: &str, what: &str, instead: &str) -> Refused {
     Refused::new(format!("{whose}: {what}"), instead)
 }
 
-/// What a group's flows send; nothing where they cannot, with all reasons in `refusals`.
+/// The source of a group's flows; nothing where they cannot be sent, with all reasons in `refusals`.
 fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<Refused>) -> Option<Source> {
     let before = refusals.len();
     if group.sender.remember != Remember::Nothing {
@@ -252,7 +252,7 @@ fn source(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<
     source.filter(|_| refusals.len() == before)
 }
 
-/// What the kernel's senders do not do.
+/// Features that the kernel's senders lack.
 fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if group.packet.is_some() {
         let what = "the kernel's TCP fills the packets of the device that all share";
@@ -311,7 +311,7 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     }
 }
 
-/// The kernel's controller for a group, which must do what the group's law is said to do; nothing where there is none.
+/// The kernel's controller for a group, which must behave as the group's law; nothing where there is none.
 fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut Vec<Refused>) -> Option<Controller> {
     let law = group.cc.law;
     let whose = format!("flows.{name}.cc");

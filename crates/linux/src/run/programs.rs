@@ -1,4 +1,4 @@
-//! What a path says of the programs that ran at its ends, under the names of the other worlds.
+//! Measurements by a path of the programs that ran at its ends, under the names of the other worlds.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -13,7 +13,7 @@ use super::plan::{FlowPlan, Plan, Source};
 use super::report;
 use super::sender::{Reading, Sent, Told};
 
-/// The result of a path that carried programs' traffic from its beginning to its end, with what else there is to be known.
+/// The result of a path that carried programs' traffic from its beginning to its end, with further facts about it.
 pub(crate) fn of_programs(
     scenario: &Scenario,
     habits: Habits,

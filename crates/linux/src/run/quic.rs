@@ -45,10 +45,10 @@ const ROOM: u32 = 1 << 28;
 const CHUNK: usize = 1 << 16;
 /// Timers are of a millisecond, and one that is later by so much waited for a processor.
 const ON_TIME: Time = Time(2_000_000_000);
-/// How often a receiver looks whether it is wanted.
+/// Interval at which a receiver checks whether it is wanted.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// What the ends of a run have: a certificate, and a client's settings for each flow.
+/// Settings of the ends of a run: a certificate, and a client's settings for each flow.
 #[derive(Debug)]
 pub(super) struct Ends {
     server: ServerConfig,
@@ -61,7 +61,7 @@ pub(super) struct Ends {
 struct Client {
     config: ClientConfig,
     ecn: bool,
-    /// What its socket is, in a few words.
+    /// Its socket, in a few words.
     kind: String,
 }
 
@@ -271,7 +271,7 @@ async fn take(incoming: Incoming, received: Arc<Received>, number: usize) -> io:
     }
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Debug, Default)]
 struct Flow {
     connection: Option<Connection>,
@@ -293,7 +293,7 @@ impl Flow {
         self.lost_before = self.told.again;
     }
 
-    /// Asks quinn. What it said last holds until now.
+    /// Reads quinn's statistics. The last values hold until now.
     fn look(&mut self, now: Time, received: u64, mtu: u16) {
         let told = &mut self.told;
         let packets = (received - told.received) as f64 / f64::from(mtu);

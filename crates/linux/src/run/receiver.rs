@@ -16,7 +16,7 @@ use super::socket;
 /// Bytes of user's data that came in order, one a flow.
 pub(super) type Received = [AtomicU64];
 
-/// What is read at once at most [B].
+/// Bytes read at once at most [B].
 const ROOM: usize = 1 << 20;
 const LISTENER: u64 = u64::MAX;
 

@@ -1,4 +1,4 @@
-//! From what was taken down to the run's result, under the names of the other worlds.
+//! The run's result, from its recorded data, under the names of the other worlds.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ use series::Series;
 /// More flows than this and the summary leaves them to their table.
 const FLOWS_IN_SUMMARY: usize = 100;
 
-/// Turns what was taken down into the run's result.
+/// Turns the recorded data into the run's result.
 pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunError> {
     let broken = run.outcome.unaccounted;
     if broken != 0 {
@@ -82,14 +82,14 @@ pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunErro
     Ok(Run { summary, flows, series })
 }
 
-/// What was read at two moments.
+/// Counters at two moments.
 struct Between<'a> {
     scenario: &'a Scenario,
     run: &'a Measured,
     path: (&'a Boundary, &'a Boundary),
     /// Readings after the first.
     most: &'a [Boundary],
-    /// What classes were served, sample by sample.
+    /// Served traffic of classes, sample by sample.
     samples: &'a Rows,
     ends: (&'a Reading, &'a Reading),
 }
@@ -103,7 +103,7 @@ impl Between<'_> {
         (self.path.1.at - self.path.0.at).seconds()
     }
 
-    /// How far the readings at the ends are apart, which are taken by another thread.
+    /// Time between the samples at the ends, which are taken by another thread.
     fn seconds_at_ends(&self) -> f64 {
         self.ends.1.at.since(self.ends.0.at).seconds()
     }
@@ -140,7 +140,7 @@ impl Between<'_> {
         LinkSummary { classes: self.scenario.queue_names().into_iter().zip(said).collect(), ..link }
     }
 
-    /// What a flow did on the path and at its ends, from the one moment to the other.
+    /// Measurements of a flow on the path and at its ends, from the one moment to the other.
     fn flow(&self, at: usize) -> (Passed, &Told, &Told) {
         let (a, b) = (self.path.0.passed[at], self.path.1.passed[at]);
         let passed = Passed {
@@ -154,13 +154,13 @@ impl Between<'_> {
         (passed, &self.ends.0.flows[at], &self.ends.1.flows[at])
     }
 
-    /// How much of the span came after a flow's start [s].
+    /// Part of the span after a flow's start [s].
     fn active(&self, flow: usize) -> f64 {
         let start = self.run.plan.flows[flow].start;
         self.ends.1.at.since(self.ends.0.at.max(start)).seconds()
     }
 
-    /// Jain's index of the goodput of successive flows, the `first` of which is told, that take part in the span.
+    /// Jain's index of the goodput of successive flows that take part in the span; `first` is the first one's.
     fn jain(&self, rows: &[FlowSummary], first: usize) -> Option<f64> {
         let span = (self.ends.0.at, self.ends.1.at);
         let life = |at: usize| {
@@ -273,7 +273,7 @@ impl Between<'_> {
         })
     }
 
-    /// What the flows that `is` picks by their groups were sent and had delivered [bit/s].
+    /// Sent and delivered rates of the flows that `is` picks by their groups [bit/s].
     fn rates(&self, is: impl Fn(&str, &Group) -> bool) -> (f64, f64) {
         let picked = picked(self.scenario, self.run, is);
         let passed = picked.map(|at| self.flow(at).0);

@@ -1,4 +1,4 @@
-//! The sending end: connects, keeps sockets full, and asks the kernel how they are.
+//! The sending end: connects, keeps sockets full, and reads their state from the kernel.
 
 use std::fs;
 use std::io;
@@ -23,12 +23,12 @@ use super::receiver::Received;
 use super::socket::{self, Ahead, Info};
 use super::traffic::{Begin, Happening, Traffic};
 
-/// What is known of a flow of TCP, from the start of the run to a moment.
+/// Measurements of a flow of TCP, from the start of the run to a moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Told {
     /// User's data that the receiver has read, or acknowledged where it is another program [B].
     pub(super) received: u64,
-    /// The window, integrated over time, and its square [packets s], [packets^2 s]; and what it is now [packets].
+    /// The window, integrated over time, and its square [packets s], [packets^2 s]; and its value now [packets].
     pub(super) window: f64,
     pub(super) window_squared: f64,
     pub(super) window_now: f64,
@@ -40,13 +40,13 @@ pub(super) struct Told {
     pub(super) least_rtt: Option<Time>,
     pub(super) again: u64,
     pub(super) timeouts: u64,
-    /// How long it had something to send, how long of that the receiver's window held it, and how long its own buffer.
+    /// Time with data to send, the part of it that the receiver's window held it, and the part that its own buffer did.
     pub(super) busy: Time,
     pub(super) held_by_receiver: Time,
     pub(super) held_by_buffer: Time,
     /// When its first transfer was complete.
     pub(super) completed: Option<Time>,
-    /// What the kernel said last of a connection that was established.
+    /// The kernel's last report of a connection that was established.
     pub(super) info: Info,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Reading {
     pub(super) flows: Vec<Told>,
 }
 
-/// What the sending end leaves behind.
+/// Results of the sending end.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) boundaries: Vec<Reading>,
@@ -66,13 +66,13 @@ pub(super) struct Sent {
     pub(super) transfers: Vec<Transfer>,
     /// Controllers that sockets had in effect, by flow; none where it never connected.
     pub(super) controllers: Vec<Option<String>>,
-    /// How long the sending end waited for a processor, where it is of this process.
+    /// Time that the sending end waited for a processor, where it is of this process.
     pub(super) late: Time,
     /// Connections that there still are: closing one resets it.
     pub(super) open: Vec<OwnedFd>,
 }
 
-/// What the sending end goes by.
+/// State of the sending end.
 pub(super) struct Sender<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) flows: &'a [FlowPlan],
@@ -97,7 +97,7 @@ impl<'a> Readings<'a> {
         Self { boundaries: boundaries.iter().copied().peekable(), sample, next_sample: sample }
     }
 
-    /// What is due now is read; what is left of the boundaries too, where the run is over.
+    /// Takes the samples due now; those of the remaining boundaries too, where the run is over.
     pub(super) fn take(&mut self, now: Time, over: bool, sent: &mut Sent, reading: impl Fn() -> Reading) {
         while self.boundaries.next_if(|boundary| *boundary <= now).is_some() {
             sent.boundaries.push(reading());
@@ -119,7 +119,7 @@ impl<'a> Readings<'a> {
 
 /// Written at once [B].
 const CHUNK: usize = 1 << 18;
-/// How often the kernel is asked, and how long asking one socket may take.
+/// Interval of reading the kernel's state, and the longest time of reading one socket.
 pub(super) const LOOK: Time = Time(5_000_000_000);
 const LOOK_EACH: Time = Time(20_000_000);
 
@@ -129,7 +129,7 @@ struct Flow {
     /// Still to be written [B].
     left: u64,
     told: Told,
-    /// What was told when the connection began, and what its kernel's counters count on from.
+    /// Measurements when the connection began, which its kernel's counters count on from.
     before: Told,
     looked: Time,
     controller: Option<String>,
@@ -142,7 +142,7 @@ struct Flow {
 enum Stage {
     /// Between transfers, or not TCP.
     Idle,
-    /// Writes while there is room.
+    /// Writes while there is space.
     Open(OwnedFd),
     /// Writes nothing for a while.
     Silent(OwnedFd),
@@ -162,7 +162,7 @@ impl Stage {
     }
 }
 
-/// What a socket is waited for with.
+/// The events for which a socket is polled.
 const WRITES: EpollFlags = EpollFlags::EPOLLOUT.union(EpollFlags::EPOLLRDHUP);
 const WAITS: EpollFlags = EpollFlags::EPOLLRDHUP;
 
@@ -246,7 +246,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Something happens to a flow, as the scenario has it.
+    /// An event of a flow, by the scenario.
     fn happen(
         &self,
         epoll: &Epoll,
@@ -332,7 +332,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Something has happened to its socket.
+    /// An event of its socket.
     fn ready(&mut self, epoll: &Epoll, event: EpollEvent, chunk: &[u8], now: Time) -> io::Result<()> {
         match &self.stage {
             Stage::Open(socket) => {
@@ -394,7 +394,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Asks the kernel. What it said last holds until now.
+    /// Reads the kernel's state. The last values hold until now.
     fn look(&mut self, now: Time) -> io::Result<()> {
         let (Stage::Open(socket) | Stage::Silent(socket) | Stage::Finishing(socket) | Stage::Watched(socket)) =
             &self.stage

@@ -1,4 +1,4 @@
-//! Sockets of the traffic, and what the kernel tells of them.
+//! Sockets of the traffic, and the kernel's reports of them.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
@@ -18,12 +18,12 @@ use crate::syscall::{set_option, tcp_info};
 /// Where receivers listen.
 pub(super) const PORT: u16 = 5001;
 
-/// What a sender has written ahead of what was sent [B].
+/// Data that a sender has written ahead of those sent [B].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ahead {
     /// Enough to never run dry between two looks.
     Much = 1 << 18,
-    /// Little, where it is to fall silent soon after it is told to.
+    /// Little, where it is to fall silent soon after its pause begins.
     Little = 1 << 14,
 }
 
@@ -42,12 +42,12 @@ pub(super) fn connecting(flow: u32, controller: &str, ahead: Ahead) -> io::Resul
 }
 
 /// Has a connection end as soon as its socket is closed, or as soon as this process ends, however it does. Otherwise the kernel
-/// would go on trying to deliver the rest for minutes, and keep the network namespace and the controller for that.
+/// would go on trying to deliver the remainder for minutes, and keep the network namespace and the controller for that.
 fn end_when_closed(socket: &OwnedFd) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 })?)
 }
 
-/// Whether a connection is over: both ends have said so, and heard it.
+/// Whether a connection is over: both ends have sent a FIN, and received one.
 pub(super) fn is_over(socket: &OwnedFd) -> io::Result<bool> {
     const CLOSED: u8 = 7;
     Ok(tcp_info(socket.as_fd())?[0] == CLOSED)
@@ -59,7 +59,7 @@ pub(super) fn controller(socket: &OwnedFd) -> io::Result<String> {
     Ok(name.to_string_lossy().trim_end_matches('\0').to_owned())
 }
 
-/// What went wrong with a socket, if anything did.
+/// The error of a socket, if there was one.
 pub(super) fn error(socket: &OwnedFd) -> io::Result<()> {
     match getsockopt(socket, sockopt::SocketError)? {
         0 => Ok(()),
@@ -87,7 +87,7 @@ pub(super) fn listening(flows: usize) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A socket of UDP. `Way::There` is a receiver of every flow's datagrams, which nobody reads: what arrives is counted on the
+/// A socket of UDP. `Way::There` is a receiver of every flow's datagrams, which nothing reads: arrivals are counted on the
 /// path. `Way::Back` is the sender of one.
 pub(super) fn datagrams(end: Way, flow: u32) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
@@ -100,7 +100,7 @@ pub(super) fn datagrams(end: Way, flow: u32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Takes what has arrived without copying it; how much, zero at the end, none where nothing is there.
+/// Takes arrived bytes without copying them; how many, zero at the end, none where nothing is there.
 pub(super) fn discard(socket: &OwnedFd, room: &mut [u8]) -> io::Result<Option<usize>> {
     match recv(socket.as_raw_fd(), room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -113,12 +113,12 @@ fn from(address: Ipv4Addr, port: u16) -> SockaddrIn {
     SocketAddrV4::new(address, port).into()
 }
 
-/// What `TCP_INFO` says of a socket.
+/// `TCP_INFO` of a socket.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Info {
     /// Whether the handshake is over.
     pub(super) established: bool,
-    /// What was agreed on.
+    /// Negotiated features.
     pub(super) timestamps: bool,
     pub(super) sack: bool,
     pub(super) ecn: bool,
@@ -138,13 +138,13 @@ pub(super) struct Info {
     pub(super) delivered: u32,
     /// Payload of a full segment [B].
     pub(super) segment: u32,
-    /// How long it had something to send, how long of that the receiver's window held it, and how long its own buffer.
+    /// Time with data to send, the part of it that the receiver's window held it, and the part that its own buffer did.
     pub(super) busy: Time,
     pub(super) held_by_receiver: Time,
     pub(super) held_by_buffer: Time,
 }
 
-/// What the kernel says of a socket: `struct tcp_info` of linux/tcp.h, whose fields stay where they are.
+/// The kernel's report of a socket: `struct tcp_info` of linux/tcp.h, whose fields stay where they are.
 pub(super) fn info(socket: &OwnedFd) -> io::Result<Info> {
     const ESTABLISHED: u8 = 1;
     const TIMESTAMPS: u8 = 1;

@@ -1,4 +1,4 @@
-//! When flows of TCP send what: transfers one after the other, pauses, and arrivals, drawn from the very streams of the
+//! Traffic of flows of TCP: transfers one after the other, pauses, and arrivals, drawn from the very streams of the
 //! packets world. Time is an argument.
 
 use std::cmp::Reverse;
@@ -16,13 +16,13 @@ pub(super) struct Begin {
     pub(super) flow: u32,
     /// Transfers of the flow before it.
     pub(super) number: u32,
-    /// When it was asked for.
+    /// Time of its request.
     pub(super) arrived: Time,
-    /// What it sends; without end where the flow has no size.
+    /// Its size; without end where the flow has no size.
     pub(super) bytes: Option<Bytes>,
 }
 
-/// What happens to a flow.
+/// An event of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
     Begin(Begin),
@@ -33,7 +33,7 @@ pub(super) enum Happening {
     Stop(u32),
 }
 
-/// What comes next, in the order in which things of one moment happen.
+/// The next events, in the order of those of one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Stop(u32),
@@ -78,7 +78,7 @@ pub(super) struct Traffic {
     flows: Vec<Own>,
     supplies: Vec<Option<Supply>>,
     agenda: BinaryHeap<Reverse<(Time, Due)>>,
-    /// What has happened and was not yet asked for.
+    /// Events that are past and not yet taken.
     ready: VecDeque<Happening>,
 }
 
@@ -111,7 +111,7 @@ impl Traffic {
         traffic
     }
 
-    /// Puts what happens first to a flow on the agenda.
+    /// Puts the first event of a flow on the agenda.
     fn first(&mut self, group: &Group, plan: &FlowPlan, number: u32, flow: &mut Own) {
         if !matches!(group.repeats, Some(Repeats::Poisson(_))) {
             self.agenda.push(Reverse((plan.start, Due::Begin(number))));
@@ -125,7 +125,7 @@ impl Traffic {
         }
     }
 
-    /// When something happens next; never if nothing does until a transfer is complete.
+    /// Time of the next event; never if there is none until a transfer is complete.
     pub(super) fn next(&self) -> Time {
         if self.ready.is_empty() {
             self.agenda.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
@@ -134,7 +134,7 @@ impl Traffic {
         }
     }
 
-    /// The next thing that has happened by `now`.
+    /// The next event by `now`.
     pub(super) fn happened(&mut self, now: Time) -> Option<Happening> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
@@ -191,7 +191,7 @@ impl Traffic {
         }
     }
 
-    /// A flow's transfer is complete: what it does next.
+    /// A flow's transfer is complete: its next event.
     pub(super) fn completed(&mut self, flow: u32, now: Time) {
         let own = &mut self.flows[flow as usize];
         if let Some(idle) = own.idle {
@@ -236,7 +236,7 @@ impl Own {
     }
 }
 
-/// What arrives at a group, and when the first does.
+/// The arrivals at a group, and the time of the first.
 fn supply(group: &Group, plans: &[FlowPlan], flows: &[u32], stream: &dyn Fn(&str) -> Stream) -> Option<(Supply, Time)> {
     let (Some(Repeats::Poisson(per_s)), Some(size)) = (group.repeats, group.size.clone()) else { return None };
     let start = flows.iter().map(|flow| plans[*flow as usize].start).min()?;
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(lived(&mut traffic), [(Time(3 * S), Happening::Begin(begin)), (Time(9 * S), Happening::Stop(0))]);
     }
 
-    /// Closed loop: a transfer of a second, two of rest, and so on; none begins after the stop.
+    /// Closed loop: a transfer of a second, two of silence, and so on; none begins after the stop.
     #[test]
     fn an_idle_flow_rests_after_each_transfer() {
         let (mut traffic, _) = traffic(r#"start = "0 s", size = "1 kB", idle = "2 s", stop = "100 s""#);
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Open loop: as many arrive as the rate says, whatever becomes of them; what finds no flow free waits, and none is
+    /// Open loop: as many arrive as the rate gives, whatever becomes of them; one that finds no flow free waits, and none is
     /// passed over.
     #[test]
     fn arrivals_come_at_their_rate_and_wait_for_a_flow() {

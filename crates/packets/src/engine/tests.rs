@@ -1,4 +1,4 @@
-//! What ends a run without a result: laws that say what nobody can act on, and counts that do not add up.
+//! Errors that end a run without a result: outputs of laws that are no valid numbers, and counts that do not add up.
 
 use std::fmt::Debug;
 

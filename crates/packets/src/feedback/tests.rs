@@ -5,7 +5,7 @@ use super::*;
 use crate::accecn::Counted;
 use crate::plan::build;
 
-/// Only what no block told of before is news, but for the segment that caused the acknowledgement.
+/// Only segments that no block reported before are news, but for the segment that caused the acknowledgement.
 #[test]
 fn a_block_that_was_told_of_is_no_news() {
     let mut feedback = Feedback::new(false);
@@ -68,7 +68,7 @@ stop = "40 s"
     engine
 }
 
-/// What both ends of each flow have counted: marked packets.
+/// Counters of both ends of each flow: marked packets.
 fn counts(engine: &Engine) -> Vec<(u64, u64)> {
     let sender = |flow: &Flow| flow.feedback.as_ref().unwrap().marks.unwrap().packets - Marks::START.packets;
     let receiver = |at: usize| engine.receivers[at].told.as_ref().unwrap().counted.packets - Counted::START.packets;

@@ -15,10 +15,10 @@ use crate::dynamics::Rounds;
 const LOSSY: f64 = 0.1;
 const INTERVAL: Time = Time(10 * Time::PER_SECOND);
 
-/// How long drops count after the start of a span (draft-irtf-iccrg-tcpeval, section 5.3).
+/// Time after the start of a span in which drops count (draft-irtf-iccrg-tcpeval, section 5.3).
 const DROPS: Time = Time(100 * Time::PER_SECOND);
 
-/// How far from its share a flow may be where all share fairly.
+/// Largest distance of a flow from its share where all share fairly.
 const TOLERANCE: f64 = 0.1;
 
 impl Span<'_> {
@@ -66,7 +66,7 @@ impl Span<'_> {
         })
     }
 
-    /// The flows of groups that `crosses` says.
+    /// The flows of groups for which `crosses` is true.
     fn flows_of(&self, crosses: impl Fn(&Group) -> bool) -> impl Iterator<Item = (usize, &Group)> {
         let groups = &self.scenario.groups;
         let of = |at: usize| (at, &groups[self.engine.flows[at].group as usize]);
@@ -101,7 +101,7 @@ impl Span<'_> {
         (carried > 0).then(|| new as f64 / carried as f64)
     }
 
-    /// Whether flows of a group have data at all times, as far as the group itself says.
+    /// Whether flows of a group have data at all times, by the keys of the group itself.
     fn long(group: &Group) -> bool {
         !group.transfers() && group.on_off.is_none()
     }

@@ -1,5 +1,5 @@
-//! Estimation of the bottleneck, for laws that ask for it: which packets left as a pair, when they were acknowledged, and
-//! what the law observes of a round trip ago.
+//! Estimation of the bottleneck, for laws that require it: which packets left as a pair, when they were acknowledged, and
+//! the law's observation of a round trip ago.
 
 use penstock_law::cc;
 use penstock_law::estimate::{
@@ -7,7 +7,7 @@ use penstock_law::estimate::{
 };
 use penstock_law::quantity::Time;
 
-/// What an acknowledgement says that only the bottleneck's estimates ask for.
+/// Fields of an acknowledgement that only the estimates of the bottleneck require.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Probe {
     /// The transmission that caused it.
@@ -16,33 +16,33 @@ pub(crate) struct Probe {
     pub(crate) sure: bool,
     /// Segments that it covers.
     pub(crate) covered: u32,
-    /// The next transmission, and the first segment never sent, before it is answered.
+    /// The next transmission, and the first segment never sent, before the response to it.
     pub(crate) next_tx: u64,
     pub(crate) fresh: u64,
     /// Packets in flight then.
     pub(crate) in_flight: u64,
 }
 
-/// What one flow knows of its bottleneck.
+/// Knowledge of one flow about its bottleneck.
 #[derive(Debug, Clone)]
 pub(crate) struct Bottleneck<N> {
     pairs: PacketPairs<N>,
     most: MostRtt<N>,
     history: History<N>,
-    /// What was committed when the law last spoke, and when, before it sent in answer.
+    /// Packets committed at the last output of the law, and its time, before the response was sent.
     unsent: Option<(Time, N)>,
     trains: Trains<N>,
-    /// Next transmission and first segment never sent, after the acknowledgement before was heard and before it was
-    /// answered.
+    /// Next transmission and first segment never sent, after the acknowledgement before was processed and before the
+    /// response to it.
     before: Option<(u64, u64)>,
     /// The latest estimates of capacity [packets/s] and buffer [packets].
     capacity: Option<N>,
-    /// What the law observes in the place of estimates.
+    /// Known values that the law observes instead of estimates.
     known: Option<Known>,
     pub(crate) estimated: Estimated,
 }
 
-/// Capacity and buffer that a law observes in the place of estimates.
+/// Capacity and buffer that a law observes instead of estimates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Known {
     /// Rate of the slowest line [packets/s].
@@ -103,7 +103,7 @@ impl<N: Clocked> Bottleneck<N> {
         self.estimated.samples += 1;
     }
 
-    /// What the acknowledgement before let go: two or more packets, all of them new, left together.
+    /// Packets released by the acknowledgement before: two or more, all of them new, left together.
     fn released(&mut self, now: Time, probe: &Probe, rtt_s: N) {
         let after = (probe.next_tx, probe.fresh);
         let Some(before) = self.before.replace(after) else { return };
@@ -123,7 +123,7 @@ impl<N: Clocked> Bottleneck<N> {
         self.capacity = self.pairs.capacity();
     }
 
-    /// Before the law is asked: what was committed earlier.
+    /// Before the law is called: the packets committed earlier.
     pub(crate) fn look_back(&mut self, lookback: Lookback, now: Time, path: &mut cc::Observation<N>) {
         let now_s = N::span(now);
         let found = match lookback {
@@ -133,7 +133,7 @@ impl<N: Clocked> Bottleneck<N> {
         (path.earlier_s, path.earlier) = found.unwrap_or((N::of(0.0), N::of(0.0)));
     }
 
-    /// After the law allowed `window`: what is committed now, or once it is sent.
+    /// After the law allowed `window`: the packets committed now, or once they are sent.
     pub(crate) fn commit(&mut self, by: Committed, now: Time, window: N, path: &cc::Observation<N>) {
         match by {
             Committed::Allowed => self.history.push(N::span(now), path.level + path.in_flight.max(window)),
@@ -141,7 +141,7 @@ impl<N: Clocked> Bottleneck<N> {
         }
     }
 
-    /// A congestion event or a timeout: what was committed before it says nothing about what follows.
+    /// A congestion event or a timeout: packets committed before it do not describe the path after it.
     pub(crate) fn forget(&mut self, path: &mut cc::Observation<N>) {
         self.history.forget();
         self.unsent = None;
@@ -161,7 +161,7 @@ mod tests {
         Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }
     }
 
-    /// Hears acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
+    /// Processes acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
     fn hear(acks: &[(u64, Probe, Option<f64>)]) -> f64 {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
         let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(hear(&acks[..4]), 0.0);
     }
 
-    /// Acknowledgements of the train come when the next may leave: it is heard out first.
+    /// Acknowledgements of the train come when the next may leave: it is received to its end first.
     #[test]
     fn a_train_is_heard_out() {
         let acks = [
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// A law of what is in flight allowed 1000 packets, of which three were sent: those count, with the 10 in flight.
+    /// A law of packets in flight allowed 1000 packets, of which three were sent: those count, with the 10 in flight.
     #[test]
     fn what_was_allowed_and_not_sent_is_not_committed() {
         let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);

@@ -2,7 +2,7 @@
 
 use penstock_law::quantity::is_amount;
 
-/// Spaces packets by the gap the law says, and gathers them into bursts where the scenario asks for that.
+/// Spaces packets by the law's gap, and gathers them into bursts where the scenario has such.
 #[derive(Debug)]
 pub(crate) struct Burst {
     /// Least time between two packets; zero where acknowledgements clock [ps].
@@ -56,8 +56,8 @@ impl Burst {
         (self.gap > 0 && self.due > now && self.left == 0).then_some(self.due)
     }
 
-    /// A packet left. What was missed is caught up by one slot at the most, so that waiting for the window neither
-    /// shifts the grid for good nor lets loose a burst. `SINGLE` says that packets are not gathered into bursts.
+    /// A packet left. Missed slots are caught up by one at the most, so that waiting for the window neither
+    /// shifts the grid for good nor lets loose a burst. `SINGLE` means that packets are not gathered into bursts.
     #[inline]
     pub(crate) fn sent<const SINGLE: bool>(&mut self, now: u64) {
         if !SINGLE {
@@ -66,7 +66,7 @@ impl Burst {
         self.due = self.due.max(now.saturating_sub(self.gap)).saturating_add(self.gap);
     }
 
-    /// Whether a burst of `size` may go on or begin, where the window has room for `room` more: segments wait until so
+    /// Whether a burst of `size` may go on or begin, where the window has space for `room` more: segments wait until so
     /// many may leave together, or a third of the window, as segmentation offload does in Linux; with nothing in flight
     /// (`room` is none) there is nothing to wait for.
     pub(crate) fn gathered(&mut self, size: u32, room: Option<(u64, f64)>) -> bool {
@@ -124,8 +124,8 @@ mod tests {
         assert_eq!(sent, [100, 105, 110, 120, 170, 171, 180]);
     }
 
-    /// A burst begins when all of it has room, or a third of the window (`tcp_tso_win_divisor` of Linux is 3), or one
-    /// segment; what has begun goes on, and with nothing in flight there is nothing to wait for.
+    /// A burst begins when all of it fits, or a third of the window (`tcp_tso_win_divisor` of Linux is 3), or one
+    /// segment; a burst that has begun goes on, and with nothing in flight there is nothing to wait for.
     #[test]
     fn a_burst_waits_for_a_third_of_the_window_at_most() {
         let begins = |size, room, window| Burst::new(0.0, 0).gathered(size, Some((room, window)));

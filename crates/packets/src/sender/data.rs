@@ -1,4 +1,4 @@
-//! Data control: which segment to send next, and what an acknowledgement says was delivered and lost.
+//! Data control: the next segment to send, and the segments that an acknowledgement reports as delivered or lost.
 
 mod newreno;
 mod prr;
@@ -30,7 +30,7 @@ pub(crate) struct Heard {
     pub(crate) duplicate: bool,
 }
 
-/// What an acknowledgement says.
+/// The outcome of an acknowledgement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Segments newly covered by the cumulative number.
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) spurious: bool,
 }
 
-/// Hears what becomes of each transmission. Of most flows nobody does, and then this costs nothing.
+/// Is called with the fate of each transmission. Most flows have no such ledger, and then this costs nothing.
 pub(crate) trait Ledger {
     /// Whether it keeps anything.
     const KEEPS: bool = true;
@@ -77,7 +77,7 @@ pub(crate) struct Segment {
     pub(crate) again: bool,
 }
 
-/// Segments of a flow: what is acknowledged, what is in flight, what comes next.
+/// Segments of a flow: acknowledged ones, those in flight, and the next.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Data {
@@ -193,7 +193,7 @@ impl Data {
         Outcome { covered: covered as u32, sent, lost, sure, delivered, spurious }
     }
 
-    /// Segments have arrived that older blocks of an acknowledgement tell of, all sent before transmission `tx`: those of
+    /// Segments reported by older blocks of an acknowledgement have arrived, all sent before transmission `tx`: those of
     /// `ranges`, of which acknowledgements were lost. It comes before the acknowledgement itself.
     pub(crate) fn blocks<L: Ledger>(&mut self, ranges: &[(u64, u64)], tx: u64, now: u64, ledger: &mut L) {
         match &mut self.rule {
@@ -203,7 +203,7 @@ impl Data {
         }
     }
 
-    /// Segments sent of which no acknowledgement has told.
+    /// Segments sent and not yet acknowledged in any way.
     pub(crate) fn outstanding(&self) -> u64 {
         match &self.rule {
             Rule::Sack(sack) => sack.outstanding(),
@@ -223,7 +223,7 @@ impl Data {
         if let Rule::Rack(rack) = &self.rule { rack.recovers(self.una, self.recover) } else { self.recovering() }
     }
 
-    /// A congestion event began with this acknowledgement, of recovery by time: the window falls to what the law allows. A
+    /// A congestion event began with this acknowledgement, of recovery by time: the window falls to the law's output. A
     /// mark begins a reduction as a loss does, but cannot be undone.
     pub(crate) fn reduce(&mut self, allowed: f64, outcome: &Outcome) {
         if !outcome.lost {
@@ -240,7 +240,7 @@ impl Data {
         self.rack().is_some_and(Rack::probes_instead)
     }
 
-    /// The timer of recovery by time: what of its deadlines `now` has reached. True if that begins a congestion event.
+    /// The timer of recovery by time: the deadlines that `now` has reached. True if that begins a congestion event.
     pub(crate) fn overdue<L: Ledger>(&mut self, now: u64, ledger: &mut L) -> Overdue {
         let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
         let Rule::Rack(rack) = &mut self.rule else { return Overdue::default() };
@@ -260,7 +260,7 @@ impl Data {
         what
     }
 
-    /// A duplicate acknowledgement came: of each packet that it told of a segment that is lost may take the place, whatever
+    /// A duplicate acknowledgement came: for each packet that it reported a lost segment may be sent again, whatever
     /// the window. Duplicates widen NewReno's window by themselves.
     #[cold]
     pub(crate) fn mend(&mut self) {
@@ -274,7 +274,7 @@ impl Data {
         (self.event, self.new) = (self.records.next, self.fresh);
     }
 
-    /// Whether a transmission that was just heard of carried a segment that was first sent after the last congestion event.
+    /// Whether a transmission that was just acknowledged carried a segment that was first sent after the last congestion event.
     #[cold]
     pub(crate) fn is_new(&self, tx: u64) -> bool {
         let segment = self.records.segment(tx).or_else(|| self.records.forgotten(tx));
@@ -344,7 +344,7 @@ impl Data {
         }
     }
 
-    /// Everything was acknowledged, and another connection begins: what is still under way belongs to none.
+    /// Everything was acknowledged, and another connection begins: packets still under way belong to none.
     pub(crate) fn restart(&mut self) {
         match &mut self.rule {
             Rule::Sack(sack) => *sack = Sack::default(),
@@ -356,7 +356,7 @@ impl Data {
         self.cut();
     }
 
-    /// Packets that the window has room for, and the window; none where nothing is gained by waiting for more room:
+    /// Packets that fit into the window, and the window; none where nothing is gained by waiting for more space:
     /// nothing is in flight, something is to be sent again, or fewer than `burst` segments are left.
     pub(crate) fn room(&self, window: f64, burst: u32) -> Option<(u64, f64)> {
         let (in_flight, again) = match &self.rule {
@@ -373,12 +373,12 @@ impl Data {
         self.records.segment(tx).map(|low| crate::packet::expand(self.una, low))
     }
 
-    /// The run is over: nothing more is sent or heard.
+    /// The run is over: nothing more is sent or received.
     pub(crate) fn release(&mut self) {
         self.records = Records::new();
     }
 
-    /// The retransmission timer expired: everything in flight counts as lost, or by time what is old enough.
+    /// The retransmission timer expired: everything in flight counts as lost, or by time the packets that are old enough.
     pub(crate) fn timeout<L: Ledger>(&mut self, now: u64, ledger: &mut L) {
         match &mut self.rule {
             Rule::Rack(rack) => rack.timeout(&mut self.records, self.una, self.fresh, now, ledger),
@@ -399,7 +399,7 @@ impl Data {
     }
 }
 
-/// What the timer of recovery by time came to.
+/// The outcome of the timer of recovery by time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Overdue {
     /// Something is lost; and this begins a congestion event.
@@ -420,7 +420,7 @@ pub(super) fn options(recovery: Recovery, limited_transmit: bool) -> SenderOptio
     SenderOptions { recovery, limited_transmit, ..SenderOptions::default() }
 }
 
-/// Sends what the window allows; returns the segments.
+/// Sends the segments that the window allows; returns them.
 #[cfg(test)]
 fn send(data: &mut Data, window: f64) -> Vec<u64> {
     let mut sent = Vec::new();

@@ -1,4 +1,4 @@
-//! Estimation: round-trip samples and echoes in, what a law sees of its path out.
+//! Estimation: round-trip samples and echoes in, the observation of a law out.
 
 use penstock_law::cc::{self, Event, Marks};
 use penstock_law::estimate::{AverageRtt, BaseRtt, Clocked, MarkRegister, PriceTable};
@@ -6,15 +6,15 @@ use penstock_law::quantity::Time;
 
 use super::bottleneck::{Bottleneck, Known, Probe};
 
-/// What a group's law wants to know.
+/// Requirements of a group's law.
 #[derive(Debug)]
 pub(crate) struct Wanted<N> {
     needs: cc::Requirements,
     /// Length of the mark register and the price for each count of marks.
     price: Option<(u32, PriceTable<N>)>,
-    /// How long a packet takes on the sender's own line.
+    /// Time of a packet on the sender's own line.
     interface: Time,
-    /// What the law observes of its bottleneck in the place of estimates.
+    /// Bottleneck that the law observes instead of estimates.
     bottleneck: Option<Known>,
 }
 
@@ -24,7 +24,7 @@ impl<N: Clocked> Wanted<N> {
         Self { needs, price, interface, bottleneck }
     }
 
-    /// The law asks for the time.
+    /// The law requires the time.
     pub(crate) fn asks_now(&self) -> bool {
         self.needs.now
     }
@@ -39,7 +39,7 @@ pub(crate) struct Estimates<N> {
     /// Whether there was a sample at all.
     pub(crate) known: bool,
     pub(crate) path: cc::Observation<N>,
-    /// Where the law asks for it.
+    /// Where the law requires it.
     pub(crate) bottleneck: Option<Box<Bottleneck<N>>>,
 }
 
@@ -69,7 +69,7 @@ impl<N: Clocked> Estimates<N> {
         };
     }
 
-    /// An acknowledgement for a law that asks about the bottleneck: only what is beyond doubt is sampled.
+    /// An acknowledgement for a law that requires the bottleneck: only samples beyond doubt are taken.
     #[cold]
     pub(crate) fn probe(&mut self, wanted: &Wanted<N>, now: Time, probe: &Probe, rtt: Option<Time>, window: f64) {
         let rtt = rtt.filter(|_| probe.sure);
@@ -81,7 +81,7 @@ impl<N: Clocked> Estimates<N> {
         }
     }
 
-    /// Something was lost when `packets` were sent and not acknowledged: what the law asks about that.
+    /// A loss when `packets` were sent and not acknowledged: the samples that the law requires of it.
     #[cold]
     pub(crate) fn lost(&mut self, wanted: &Wanted<N>, packets: u64) {
         if wanted.needs.flight_size {
@@ -108,7 +108,7 @@ impl<N: Clocked> Estimates<N> {
         }
     }
 
-    /// After the law allowed `window` in answer to an event.
+    /// After the law allowed `window` in response to an event.
     #[inline]
     pub(crate) fn after(&mut self, wanted: &Wanted<N>, now: Time, event: Event, window: N) {
         if let (Some(bottleneck), Event::Ack { .. }) = (&mut self.bottleneck, event)

@@ -1,7 +1,7 @@
-//! Rate samples and what became of each packet, for laws that ask for deliveries.
+//! Rate samples and the fate of each packet, for laws that require deliveries.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "Delivery Rate Samples" (C.delivered, C.delivered_time, C.first_send_time, RS), with
-//! packets for bytes. The in-flight count of the draft follows from the others here: what is neither delivered nor lost.
+//! packets for bytes. The in-flight count of the draft follows from the others here: packets neither delivered nor lost.
 //! Differs: the newest packet of an acknowledgement is the one with the highest number of transmission.
 
 use penstock_law::cc::{AckSample, RateSample, Transmission};
@@ -45,7 +45,7 @@ struct Recovery {
     until: u64,
 }
 
-/// What one flow's law hears in detail, and what it says of time.
+/// Detailed observation of one flow's law, and its timing output.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     ring: Vec<Snapshot>,
@@ -61,11 +61,11 @@ pub(crate) struct Sampler {
     restarted: bool,
     /// The window held a packet back since the acknowledgement before.
     pub(crate) window_limited: bool,
-    /// Of what is heard: when, what was delivered and in flight before, the newest packet and its rate so far.
+    /// Of the acknowledgement under way: time, delivered and in flight before, the newest packet and its rate so far.
     now: u64,
     before: [u64; 2],
     newest: Option<(u64, Snapshot)>,
-    /// Packets lost that the law has not heard of, and how many it has since the last acknowledgement.
+    /// Packets lost and not yet reported to the law, and how many were since the last acknowledgement.
     losses: Vec<Transmission>,
     pub(crate) told: u32,
     recovery: Option<Recovery>,
@@ -106,7 +106,7 @@ impl Sampler {
         }
     }
 
-    /// Another connection begins: what is still under way belongs to none. Draws and the agenda go on.
+    /// Another connection begins: packets still under way belong to none. Draws and the agenda go on.
     pub(crate) fn restart(&mut self) {
         let draws = self.draws.clone();
         *self = Self { ring: std::mem::take(&mut self.ring), alarm: self.alarm, ..Self::new(draws) };
@@ -144,7 +144,7 @@ impl Sampler {
         self.ring[at] = snapshot;
     }
 
-    /// A tail loss probe is to take the place of a packet in flight, of which nothing more is known.
+    /// A tail loss probe is to replace a packet in flight, of which nothing more is known.
     pub(crate) fn replace(&mut self) {
         self.sent -= 1;
     }
@@ -165,7 +165,7 @@ impl Sampler {
         self.ring = ring;
     }
 
-    /// Nothing more could be sent: the window was full, or there were no data, or no room at the receiver.
+    /// Nothing more could be sent: the window was full, or there were no data, or no space at the receiver.
     pub(crate) fn stopped(&mut self, window_full: bool) {
         if window_full {
             self.window_limited = true;
@@ -179,14 +179,14 @@ impl Sampler {
         self.app_limited() && self.in_flight() == 0 && !std::mem::replace(&mut self.restarted, true)
     }
 
-    /// Something is heard, or a timer went off.
+    /// An acknowledgement came, or a timer went off.
     pub(crate) fn begin(&mut self, now: u64) {
         self.now = now;
         self.before = [self.delivered, self.in_flight()];
         self.newest = None;
     }
 
-    /// The next packet that is lost and that the law has not heard of, in the order of transmission; `None` ends the list.
+    /// The next lost packet not yet reported to the law, in the order of transmission; `None` ends the list.
     pub(crate) fn loss(&mut self, at: usize) -> Option<Transmission> {
         let loss = self.losses.get(at).copied();
         match loss {
@@ -219,18 +219,18 @@ impl Sampler {
         over
     }
 
-    /// What was taken for lost was not. True if a timeout had said so.
+    /// Packets taken for lost were not. True if a timeout had declared it.
     pub(crate) fn undo(&mut self) -> bool {
         self.recovery = None;
         std::mem::take(&mut self.timed_out)
     }
 
-    /// Packets delivered since it was heard.
+    /// Packets delivered since the acknowledgement began.
     pub(crate) fn news(&self) -> u32 {
         self.delivered.saturating_sub(self.before[0]) as u32
     }
 
-    /// What the acknowledgement says, after its losses were told; so many of its packets were marked at the most.
+    /// The observation of the acknowledgement, after its losses were reported; at most so many of its packets were marked.
     pub(crate) fn finish(&mut self, marked: u32, rtt: Option<Time>) -> AckSample {
         if let Some(rtt) = rtt {
             self.least_rtt = self.least_rtt.min(rtt);
@@ -324,7 +324,7 @@ mod tests {
             tx
         }
 
-        /// An acknowledgement of transmission `tx`; what the law hears, and the losses before it.
+        /// An acknowledgement of transmission `tx`; returns the law's observation, and the losses before it.
         fn hear(&mut self, now_ms: u64, cumulative: u64, tx: u64, from: Option<u64>) -> (AckSample, Vec<Transmission>) {
             self.sampler.begin(now_ms * MS);
             let heard = Heard { cumulative, tx, from, duplicate: false };
@@ -367,8 +367,8 @@ mod tests {
         assert!((999.9..1000.1).contains(&last.packets_per_s()) && most < 1026.0, "{most}");
     }
 
-    /// Ten packets, of which the first is lost. Each selective acknowledgement delivers one at its time; the third tells of the
-    /// loss, and where the flow stood when that packet was sent. What was sent again counts as any other.
+    /// Ten packets, of which the first is lost. Each selective acknowledgement delivers one at its time; the third reports the
+    /// loss, and where the flow stood when that packet was sent. A retransmission counts as any other.
     #[test]
     fn selective_acknowledgements_and_retransmissions_are_delivered_one_by_one() {
         let mut ends = Ends::new(Recovery::Sack);
@@ -407,7 +407,7 @@ mod tests {
         assert_eq!((ack.packets, rate.delivered, rate.interval, rate.then.in_flight), (10, 10, Time(49 * MS), 10));
     }
 
-    /// A retransmission that seems to be acknowledged within a millisecond, on a path of 40 ms: what was acknowledged is the
+    /// A retransmission that seems to be acknowledged within a millisecond, on a path of 40 ms: the acknowledged one is the
     /// original, and the interval is no measure of a rate.
     #[test]
     fn an_interval_below_the_smallest_round_trip_is_no_sample() {
@@ -428,7 +428,7 @@ mod tests {
         assert!(ack.rate.is_some());
     }
 
-    /// A flow short of data: what is sent until that time's packets are delivered says so, and the first after them does not.
+    /// A flow short of data: packets sent until that time's packets are delivered are app-limited, and the first after them is not.
     #[test]
     fn a_bubble_is_marked_until_it_is_gone() {
         let mut ends = Ends::new(Recovery::Sack);

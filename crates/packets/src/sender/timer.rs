@@ -1,4 +1,4 @@
-//! The retransmission timer (RFC 6298; or Linux's, or that of a coarse clock, where a scenario asks for it), in integers.
+//! The retransmission timer (RFC 6298; or Linux's, or that of a coarse clock, where a scenario has it), in integers.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Rto;
@@ -20,7 +20,7 @@ const LEAST_LOOK: u64 = 1_000_000_000;
 pub(crate) struct Timer {
     /// In ps; by a coarse clock in eighths of a tick.
     smoothed: u64,
-    /// By RFC 6298 the mean deviation; by Linux what is added to the smoothed round trip, which is four of them; by a coarse
+    /// By RFC 6298 the mean deviation; by Linux the term added to the smoothed round trip, which is four of them; by a coarse
     /// clock the mean deviation in quarters of a tick.
     variation: u64,
     rto: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Timer {
     pub(crate) scheduled: bool,
 }
 
-/// How the timeout follows from samples, and what that keeps besides.
+/// The rule from samples to the timeout, and its own state.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     Rfc6298,
@@ -76,7 +76,7 @@ impl Timer {
         }
     }
 
-    /// A round trip that ends `now` was measured, which ends any backing off; `round` says that it is the first of a window.
+    /// A round trip that ends `now` was measured, which ends any backing off; `round` means that it is the first of a window.
     #[inline]
     pub(crate) fn sample(&mut self, now: u64, rtt: u64, round: bool) {
         self.doublings = 0;
@@ -101,7 +101,7 @@ impl Timer {
         self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
     }
 
-    /// As `tcp_rtt_estimator` and `tcp_set_rto` of Linux's `net/ipv4/tcp_input.c`: what is added to the smoothed round trip
+    /// As `tcp_rtt_estimator` and `tcp_set_rto` of Linux's `net/ipv4/tcp_input.c`: the term added to the smoothed round trip
     /// is at least `least`, rises with the deviation at once, and falls towards the largest of each round trip by a quarter
     /// of the difference. A round trip that falls counts an eighth where it would raise the deviation.
     #[inline(never)]

@@ -1,4 +1,4 @@
-//! Window control: the law, in the arithmetic that the scenario asks for.
+//! Window control: the law, in the arithmetic of the scenario.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use super::estimation::{Estimates, Wanted};
 /// The smallest window that is a rate [packets].
 const LEAST_WINDOW: f64 = 1e-6;
 
-/// What a law allows, in the engine's units.
+/// The output of a law, in the engine's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Allowed {
     /// Packets in flight at most.
@@ -26,7 +26,7 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// Whether anybody can act on it.
+    /// Whether it is a valid number.
     pub(crate) fn is_sound(&self) -> bool {
         is_amount(self.window) && is_amount(self.gap_s)
     }
@@ -47,8 +47,8 @@ pub(crate) enum Windows {
 pub(crate) struct Typed<N: Number> {
     law: Box<dyn Instances<N, Controller>>,
     wanted: Wanted<N>,
-    /// The law asks neither for the time nor about the bottleneck: nothing is to be done before and after an
-    /// acknowledgement is told.
+    /// The law requires neither the time nor the bottleneck: nothing is to be done before and after an
+    /// acknowledgement is reported.
     simple: bool,
     /// A window below two packets is a rate.
     fractions: bool,
@@ -58,7 +58,7 @@ pub(crate) struct Typed<N: Number> {
 }
 
 impl<N: Clocked> Typed<N> {
-    /// `interface` is how long a packet takes on the sender's own line, `bottleneck` what the law knows without estimates.
+    /// `interface` is the time of a packet on the sender's own line, `bottleneck` the law's knowledge without estimates.
     pub(crate) fn new(
         mut law: Box<dyn Instances<N, Controller>>,
         flows: usize,
@@ -89,7 +89,7 @@ impl<N: Clocked> Typed<N> {
         self.allowed(flow, says)
     }
 
-    /// What the law said, in the engine's units.
+    /// The law's output, in the engine's units.
     #[inline]
     fn allowed(&self, flow: usize, says: cc::Output<N>) -> Allowed {
         let allowed = Allowed { window: says.window.value(), gap_s: says.gap_s.value() };
@@ -206,7 +206,7 @@ pub(crate) struct Ack<'a> {
     pub(crate) grows: bool,
     /// The window before it.
     pub(crate) window: f64,
-    /// What laws that ask about the bottleneck observe besides.
+    /// Additional observation of laws that require the bottleneck.
     pub(crate) probe: Option<&'a Probe>,
 }
 
@@ -236,7 +236,7 @@ impl Windows {
         self.on(flow, now, event)
     }
 
-    /// Something that happened to the packets of a flow.
+    /// An event of the packets of a flow.
     pub(crate) fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
         match self {
             Self::Real(t) => t.on_detail(flow, delivery),
@@ -244,7 +244,7 @@ impl Windows {
         }
     }
 
-    /// What the law says of time.
+    /// The timing output of the law.
     pub(crate) fn timing(&self, flow: usize) -> Timing {
         match self {
             Self::Real(t) => t.timing(flow),
@@ -252,7 +252,7 @@ impl Windows {
         }
     }
 
-    /// Shows the numbers of the law's state to `f`, which may change them; what the law allows then.
+    /// Shows the numbers of the law's state to `f`, which may change them; returns the law's output then.
     pub(crate) fn change(&mut self, flow: usize, f: &mut dyn FnMut(&mut f64)) -> Allowed {
         match self {
             Self::Real(t) => t.change(flow, f),
@@ -268,7 +268,7 @@ impl Windows {
         }
     }
 
-    /// A new connection begins, knowing its smallest round trip or nothing; what it may do then.
+    /// A new connection begins, knowing its smallest round trip or nothing; returns its limits then.
     pub(crate) fn restart(&mut self, flow: usize, keep_base: bool) -> Allowed {
         match self {
             Self::Real(t) => t.restart(flow, keep_base),
@@ -277,7 +277,7 @@ impl Windows {
         self.start(flow)
     }
 
-    /// Keeps the law's state, since what happens now may turn out not to have.
+    /// Keeps the law's state, since the event may turn out to be spurious.
     #[cold]
     pub(crate) fn keep(&mut self, flow: usize) {
         match self {
@@ -286,7 +286,7 @@ impl Windows {
         }
     }
 
-    /// It did not happen: the law is as it was, and this is what it allows.
+    /// The event was spurious: restores the law, and returns its output.
     #[cold]
     pub(crate) fn bring_back(&mut self, flow: usize) -> Allowed {
         match self {
@@ -332,7 +332,7 @@ impl Windows {
         }
     }
 
-    /// What a flow estimates of its bottleneck, where its law asks.
+    /// Estimates of a flow about its bottleneck, where its law requires them.
     pub(crate) fn estimated(&self, flow: usize) -> Option<Estimated> {
         match self {
             Self::Real(t) => t.estimated(flow),
@@ -340,7 +340,7 @@ impl Windows {
         }
     }
 
-    /// What a flow may do before anything happened to it.
+    /// Limits of a flow before its first event.
     pub(crate) fn start(&self, flow: usize) -> Allowed {
         let window = match self {
             Self::Real(t) => t.law.output(flow, &t.estimates[flow].path).window,

@@ -1,4 +1,4 @@
-//! Web pages and chunked video: what is asked for depends on what has come.
+//! Web pages and chunked video: requests depend on earlier transfers.
 
 use crate::laboratory::{Dumbbell, assert_near, group, numbers};
 use penstock_scenario::world::Run;

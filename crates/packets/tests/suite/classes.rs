@@ -18,7 +18,7 @@ fn served(run: &Run, class: &str) -> f64 {
     run.summary.whole.classes[class].served_bit_per_s / 1e6
 }
 
-/// Each packet of a sender that hears no answer has a coin of its own: a loss of 0.3 takes 0.3 of them, in many short
+/// Each packet of a sender without acknowledgements has a coin of its own: a loss of 0.3 takes 0.3 of them, in many short
 /// runs of losses, and not all or none.
 #[test]
 fn packets_without_acknowledgements_have_coins_of_their_own() {

@@ -128,7 +128,7 @@ fn a_bucket_that_holds_no_packet_protects_nothing() {
     }
 }
 
-/// Who has not sent yet has a full bucket; the summary says nothing of what was in profile, and numbers that hold.
+/// A customer that has not sent yet has a full bucket; the summary has no share in profile, and valid numbers.
 #[test]
 fn an_idle_customer_has_a_full_bucket() {
     let law = "law = \"early-marking\", committed_rate = \"4 Mbit/s\", bucket = \"20 kB\"";
@@ -174,7 +174,7 @@ impl Watcher for Everyone {
 }
 
 /// A capture at the receivers shows the colours of the edge, one at the senders none, and acknowledgements have none.
-/// What arrives green is what the summary says is in profile, for nothing green is dropped here.
+/// Packets that arrive green are those in profile of the summary, for nothing green is dropped here.
 #[test]
 fn colours_are_seen_behind_the_edge() {
     let law = "law = \"srtcm\", committed_rate = \"2 Mbit/s\", bucket = \"10 kB\"";

@@ -1,4 +1,4 @@
-//! What a law hears that asks for deliveries, and what its host does of what it says besides: a law of its own here keeps a
+//! Observations of a law that requires deliveries, and its host's use of the timing output: a law of its own here keeps a
 //! diary, and each test reads it.
 
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use penstock_scenario::world::{End, Run};
 
 use crate::laboratory::{Dumbbell, data_at, group, run_scenario, scenario};
 
-/// What the law heard, in order.
+/// The observations of the law, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Heard {
     Plain(Event),
@@ -118,7 +118,7 @@ fn diarist(text: &str, set: &[(&str, f64)]) -> Scenario {
     scenario
 }
 
-/// A run and what the law heard.
+/// A run and the observations of the law.
 fn hear(scenario: &Scenario) -> (Run, Vec<Heard>) {
     DIARY.with_borrow_mut(Vec::clear);
     let run = run_scenario(scenario);
@@ -219,7 +219,7 @@ fn events_come_in_order() {
 }
 
 /// Packets that come late, by more than the reordering window allows before any reordering was seen: what was taken for lost
-/// was not, and the law hears of that; nothing is lost for good.
+/// was not, and the law is called with that; nothing is lost for good.
 #[test]
 fn what_turns_out_to_have_been_no_loss_is_undone() {
     let flows = "start = \"0 s\"\ncc = { law = \"newreno\" }\nsender = { recovery = \"rack\" }";
@@ -252,7 +252,7 @@ fn a_timeout_for_nothing_is_undone() {
     assert!(events[1].0 == DeliveryEvent::TimeoutUndone && events[1].1 >= 2350, "{events:?}");
 }
 
-/// The timer comes at the very time that the law names, whatever else happens then, and as often.
+/// The timer comes at the very time of the law's output, whatever other events there are then, and as often.
 #[test]
 fn a_timer_comes_at_its_time() {
     let (_, diary) = hear(&diarist(&lossy("sack", ""), &[("period", 0.0137)]));
@@ -301,7 +301,7 @@ fn a_fraction_of_a_packet_is_a_rate() {
     assert!((sent(3.5, 1.0) - sent(3.5, 0.0)).abs() < 1e-9, "from two packets on it is a window");
 }
 
-/// A flow that sends and pauses: it hears that it was short of data, once a pause, and what it sends then says so.
+/// A flow that sends and pauses: the law observes that it was short of data, once a pause, and packets sent then are app-limited.
 #[test]
 fn a_pause_is_told_when_it_is_over() {
     let more = "size = \"20000 B\"\nidle = \"200 ms\"";
@@ -343,7 +343,7 @@ fn draws_belong_to_the_flow() {
     assert!((mean - 0.5).abs() < 0.02, "{mean}");
 }
 
-/// A law that does not ask hears nothing of this, and one that asks of a sender that cannot say is refused.
+/// A law that does not require it gets nothing of this, and one that requires it of a sender without it is refused.
 #[test]
 fn nobody_hears_who_does_not_ask() {
     let (_, diary) = hear(&diarist(&lossy("sack", ""), &[("delivery", 0.0)]));

@@ -1,4 +1,4 @@
-//! Who waits for whom: schedulers, queues of flows and of classes, two coupled queues; and what is said of classes and
+//! Waiting: schedulers, queues of flows and of classes, two coupled queues; and the summaries of classes and
 //! customers.
 
 use crate::laboratory::{Dumbbell, assert_near, flows, group, link, numbers, refusal};

@@ -215,7 +215,7 @@ fn starvation_is_the_ratio_of_goodputs() {
     assert_near(summary.whole.dynamics.unwrap().round_s, 0.32, 1e-12, "the longer round trip");
 }
 
-/// What is sent again for nothing is no use: duplicate deliveries are those that the group's own count has.
+/// Needless retransmissions are of no use: duplicate deliveries are those that the group's own count has.
 #[test]
 fn needless_packets_are_of_no_use() {
     // Packets come late by more than three others take: NewReno takes them for lost.

@@ -1,4 +1,4 @@
-//! What a line does to packets: bursts of losses, packets that come late, ECN fields that it changes.
+//! Elements of a line: bursts of losses, packets that come late, ECN fields that it changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,7 +142,7 @@ fn losses_of_a_group_are_its_own() {
     assert!(group(&run, "f").retransmits > 60 && transfers.completed == 1, "{:?}", group(&run, "f"));
 }
 
-/// How long each segment took [s], with when it was sent.
+/// Travel time of each segment [s], with its time of sending.
 fn trips(seen: &[Sighting]) -> Vec<(f64, f64)> {
     let sent = segments(seen, End::Sender);
     segments(seen, End::Receiver).iter().map(|(n, at)| (sent[*n as usize].1, at - sent[*n as usize].1)).collect()

@@ -15,10 +15,10 @@ use penstock_scenario::world::{RunError, World};
 /// Set in the process that runs under the ceiling.
 const INSIDE: &str = "PENSTOCK_TEST_UNDER_A_CEILING";
 
-/// What that process may have of addresses [KiB]: what is under way on these paths takes a hundredth of it.
+/// Addresses that that process may have [KiB]: the packets under way on these paths take a hundredth of it.
 const CEILING: &str = "2000000";
 
-/// The watcher is asked every 16384 events; a run ends after so many of these.
+/// The watcher is called every 16384 events; a run ends after so many of these.
 const LOOKS: u32 = 3;
 
 /// A path, and how a run over it begins.

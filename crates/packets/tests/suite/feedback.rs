@@ -1,9 +1,9 @@
-//! What acknowledgements carry besides their number: accurate ECN (RFC 9768), and more than one SACK block (RFC 2018).
+//! Options of acknowledgements: accurate ECN (RFC 9768), and more than one SACK block (RFC 2018).
 
 use crate::laboratory::{Dumbbell, assert_near, group, link, refusal, run};
 use penstock_scenario::world::{Content, End, Run};
 
-/// A queue that marks from 30 packets on, with probability one from 31 on, as RFC 8257 asks.
+/// A queue that marks from 30 packets on, with probability one from 31 on, as RFC 8257 requires.
 const STEP: &str = "aqm = { law = \"red\", ecn = true, min_threshold = \"30 packets\", max_threshold = \"31 packets\", \
                     max_p = 1, weight = 1, gentle = false }";
 
@@ -70,7 +70,7 @@ fn a_price_is_read_from_an_accurate_echo() {
     assert_ne!(accurate.1, each.1, "another number of acknowledgements");
 }
 
-/// A law that answers a mark as a loss does so once a window, by either echo (RFC 3168, section 6.1.2).
+/// A law that responds to a mark as to a loss does so once a window, by either echo (RFC 3168, section 6.1.2).
 #[test]
 fn one_reduction_a_window_by_any_echo() {
     let window = |echo: &str| {
@@ -81,7 +81,7 @@ fn one_reduction_a_window_by_any_echo() {
     assert_near(window("accurate"), window("per-packet"), 0.02, "the mean window");
 }
 
-/// What an acknowledgement says is seen as it says it: the field counts from 5, and the option gives way to a third block.
+/// Captures show acknowledgements as they are: the field counts from 5, and the option gives way to a third block.
 #[test]
 fn feedback_is_seen_in_captures() {
     let flows = "start = \"0 s\"\ncc = { law = \"dctcp\" }\nsender = { ecn_echo = \"accurate\", sack_blocks = 3, \

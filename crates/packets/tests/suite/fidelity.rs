@@ -1,4 +1,4 @@
-//! What ns-2 and ns-3 measured on the scenarios of docs/validation, and whether it is measured here. `make validation` runs
+//! Measurements of ns-2 and ns-3 on the scenarios of docs/validation, and the same here. `make validation` runs
 //! them again; the numbers below are theirs, written down before ours were known.
 
 use penstock_packets::Packets;
@@ -87,7 +87,7 @@ fn since_when_a_line_is_idle_is_what_parts_ns3_from_ns2() {
     }
 }
 
-/// What each rule is worth at 155 Mbit/s, in points of utilization. ns-2 in which an arrival and a departure never meet
+/// The effect of each rule at 155 Mbit/s, in points of utilization. ns-2 in which an arrival and a departure never meet
 /// (its senders hold packets back by up to 1 us) has 0.9 points more; the others are differences between simulators
 /// that follow the rule and such that do not.
 #[test]

@@ -30,7 +30,7 @@ fn reordering_up_to_a_quarter_of_a_round_trip_costs_nothing() {
     assert!(by_three > 20, "three later packets pass for a loss: {by_three}");
 }
 
-/// What a link copies is not sent needlessly, and a reduction because of reordering is undone and counted.
+/// Copies by a link are not spurious retransmissions, and a reduction because of reordering is undone and counted.
 #[test]
 fn copies_are_not_spurious_and_undone_recoveries_count() {
     let of = |link: &str, sender: &str| {

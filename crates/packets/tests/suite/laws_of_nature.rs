@@ -1,4 +1,4 @@
-//! What must hold in every run, whatever the laws: conservation, Little's law, determinism, independence of streams.
+//! Invariants of every run, whatever the laws: conservation, Little's law, determinism, independence of streams.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ fn through(queue: &str) -> String {
     text.replace("duration = \"30 s\"", "duration = \"20 s\"").replace("\"30 s\"]", "\"20 s\"]")
 }
 
-/// What was sent is delivered, lost or under way at every queue there is, counted from the outside: by packets seen at
+/// Every packet sent is delivered, lost or under way at every queue there is, counted from the outside: by packets at
 /// both ends of the flows, and by what links say that they dropped. Little's law holds at each of them: the queue is
 /// integrated over time, the waits are measured packet by packet.
 #[test]
@@ -222,7 +222,7 @@ fn the_queue_is_what_the_ends_of_flows_see_of_it() {
     }
 }
 
-/// How long each transmission that was delivered took from end to end: of a segment that was sent more than once, the
+/// Time from end to end of each transmission that was delivered: of a segment that was sent more than once, the
 /// last before its delivery.
 fn times_between_ends(seen: &[Sighting]) -> Vec<f64> {
     let (mut sent, mut took) = (BTreeMap::new(), Vec::new());
@@ -320,7 +320,7 @@ fn cells_are_the_same_on_any_thread_in_any_order() {
     assert_eq!(different.len(), 6, "each cell is a run of its own");
 }
 
-/// A span that starts at zero has what happens at zero: 20 packets sent at once into a buffer of 5 behind one on the line.
+/// A span that starts at zero has the events of time zero: 20 packets sent at once into a buffer of 5 behind one on the line.
 #[test]
 fn what_happens_at_time_zero_counts() {
     let text = r#"
@@ -351,7 +351,7 @@ sender = { initial_window = 20 }
     assert!((last - 1.0).abs() < 1e-9, "{last}");
 }
 
-/// A run that is told to stop stops.
+/// A run stops when its watcher stops it.
 #[test]
 fn a_run_can_be_stopped() {
     let scenario = scenario(MIXTURE);

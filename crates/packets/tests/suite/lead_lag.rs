@@ -173,7 +173,7 @@ fn nothing_is_integrated_before_the_round_trip_is_known() {
     assert_eq!(run.summary.whole.groups["f"].window_mean_packets, Some(1.0));
 }
 
-/// A link that stood idle has a price of zero and answers the next load at once: the second half of the run is as the
+/// A link that stood idle has a price of zero and responds to the next load at once: the second half of the run is as the
 /// first would be.
 #[test]
 fn an_idle_link_owes_nothing() {
@@ -194,7 +194,7 @@ fn an_idle_link_owes_nothing() {
     assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
 }
 
-/// What a price settles at, fixed point or not: see `theorems.rs` for the senders.
+/// The price at equilibrium, fixed point or not: see `theorems.rs` for the senders.
 #[test]
 fn the_price_rests_at_k_n_over_the_virtual_capacity() {
     for n in [5, 20] {

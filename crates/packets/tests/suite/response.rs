@@ -15,7 +15,7 @@ use penstock_law::law::find;
 use penstock_law::quantity::Bytes;
 use penstock_scenario::seed::Seed;
 
-/// How losses come.
+/// Spacing of losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Losses {
     Random,

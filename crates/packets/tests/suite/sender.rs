@@ -9,7 +9,7 @@ fn alone(cc: &str, sender: &str, buffer: &str) -> (penstock_scenario::world::Run
     Dumbbell { top: "duration = \"30 s\"", buffer, flows: &flows, ..Dumbbell::PLAIN }.watch()
 }
 
-/// What every run has in common, whatever the parts: the end of the path is reached once by each segment in order.
+/// Common to every run, whatever the parts: the end of the path is reached once by each segment in order.
 fn distinct_segments(seen: &[Sighting]) -> usize {
     let segment = |s: &Sighting| match s.content {
         Content::Data { segment, .. } if s.end == End::Receiver => Some(segment),

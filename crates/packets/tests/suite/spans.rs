@@ -1,4 +1,4 @@
-//! What a span of a run says: shares are shares, whatever its edges cut through.
+//! Numbers of a span of a run: shares are shares, whatever its ends cut through.
 
 use crate::laboratory::{Dumbbell, assert_near, group, link};
 

@@ -185,7 +185,7 @@ fn a_window_from_outside_is_the_window() {
     assert!(run.summary.whole.links["b"].utilization > 0.8);
 }
 
-/// What nobody can act on ends the run, as if the law had said it.
+/// An output that is no valid number ends the run, as if the law had produced it.
 #[test]
 fn a_window_that_is_no_number_is_an_error() {
     for wrong in [f64::NAN, f64::INFINITY, -1.0] {

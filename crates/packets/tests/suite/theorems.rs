@@ -1,4 +1,4 @@
-//! What theory says of the laws, seen in packets.
+//! Theory of the laws, confirmed in packets.
 
 use std::fmt::Write;
 
@@ -173,7 +173,7 @@ fn newreno_follows_the_square_root_of_loss() {
     }
 }
 
-/// A constant source sends its rate and answers nothing; what does not fit is lost.
+/// A constant source sends its rate and is unresponsive; packets that do not fit are lost.
 #[test]
 fn a_constant_source_answers_nothing() {
     let text = dumbbell(

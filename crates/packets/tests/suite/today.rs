@@ -236,7 +236,7 @@ fn copa_competes_where_the_queue_stays() {
     assert!(competitive > 2.0 * default && competitive > 0.25, "{default} {competitive}");
 }
 
-/// What is outside its bound, against the list of what is known to be: `docs/validation/today.md` says why.
+/// Numbers outside their bounds, against the list of the known ones: `docs/validation/today.md` gives the reasons.
 #[track_caller]
 fn assert_missed(missed: &[String], known: &[&str]) {
     assert!(missed == known, "outside their bounds: {missed:#?}, known: {known:#?}");

@@ -1,4 +1,4 @@
-//! What sources send and when: sizes, arrivals, pauses, schedules, and the table of transfers.
+//! Traffic of sources: sizes, arrivals, pauses, schedules, and the table of transfers.
 
 use crate::laboratory::{Dumbbell, assert_near, data_at, flows, group, link, numbers, run, run_scenario, with_files};
 use penstock_scenario::world::End;
@@ -155,7 +155,7 @@ fn transfers_wait_for_a_flow() {
     assert_eq!((finding.id.as_str(), finding.subject.as_str()), ("transfers-wait", "flows.f.count"));
 }
 
-/// What waits at the end of a window is what had arrived by then and was taken up later, if ever.
+/// The transfers that wait at the end of a window are those that had arrived by then and were taken up later, if ever.
 #[test]
 fn transfers_that_wait_are_counted_where_a_window_ends() {
     let top = "duration = \"20 s\"\nwarmup = \"0 s\"\nwindows = { early = [\"0 s\", \"5 s\"] }";
@@ -172,7 +172,7 @@ fn transfers_that_wait_are_counted_where_a_window_ends() {
 }
 
 /// Little's law: transfers under way, those that wait among them, are the arrivals a second times the mean time from arrival to
-/// the end. A connection's own share and window say nothing of such a group, so that they are absent; another group has both.
+/// the end. A connection's own share and window do not describe such a group, so that they are absent; another group has both.
 #[test]
 fn an_open_loop_is_told_by_its_transfers() {
     for (count, waits) in [("", false), ("count = 5\n", true)] {

@@ -1,4 +1,4 @@
-//! The law `fast` without feedback delay: all windows move at once, and the queue is what they make it.
+//! The law `fast` without feedback delay: all windows move at once, and the queue follows them.
 
 use penstock_law::cc::{Context, Controller, Event, Observation};
 use penstock_law::law::{Entry, Instances};
@@ -44,7 +44,7 @@ impl Queue {
         high
     }
 
-    /// Where it rests: `x q = alpha`, so `q = n alpha / c` and `w = alpha (d + q) / q`.
+    /// Its equilibrium: `x q = alpha`, so `q = n alpha / c` and `w = alpha (d + q) / q`.
     fn rest(&self) -> Vec<f64> {
         let q = self.base_s.len() as f64 * self.alpha / self.capacity;
         self.base_s.iter().map(|d| self.alpha * (d + q) / q).collect()
@@ -86,7 +86,7 @@ impl Senders {
     }
 }
 
-/// The largest distance of a window from where it rests, as a share.
+/// The largest distance of a window from its equilibrium, as a share.
 fn off(windows: &[f64], rest: &[f64]) -> f64 {
     windows.iter().zip(rest).map(|(w, r)| (w / r - 1.0).abs()).fold(0.0, f64::max)
 }
@@ -116,11 +116,11 @@ fn without_delay(given: &Given<'_>) -> Result<Answer, String> {
     })))
 }
 
-/// How a start came to rest.
+/// The convergence from a start to the equilibrium.
 struct Way {
-    /// Updates until every window was within 1e-9 of where it rests.
+    /// Updates until every window was within 1e-9 of its equilibrium.
     steps: u32,
-    /// By what the distance fell at each update from 1e-6 to 1e-9 of it, and from 1e-3 to 1e-6.
+    /// Factor of the distance at each update from 1e-6 to 1e-9 of it, and from 1e-3 to 1e-6.
     last: f64,
     before: f64,
 }
@@ -157,7 +157,7 @@ fn settle(queue: &Queue, rest: &[f64], stream: &mut Stream) -> Result<Option<Way
 mod tests {
     use super::*;
 
-    /// One flow: at rest with a full line `w = c (d + q)`, so the queue holds alpha more than the pipe, and the distance
+    /// One flow: at equilibrium with a full line `w = c (d + q)`, so the queue holds alpha more than the pipe, and the distance
     /// falls by `1 - gamma` at each update.
     #[test]
     fn one_flow_keeps_its_packets_in_the_queue() {

@@ -66,7 +66,7 @@ fn cross(a: Complex, b: Complex, c: Complex) -> f64 {
     (b.re - a.re) * (c.im - a.im) - (b.im - a.im) * (c.re - a.re)
 }
 
-/// How far -1 is from the hull's border: positive within it.
+/// Distance of -1 from the hull's border: positive within it.
 fn depth(corners: &[Complex]) -> f64 {
     let critical = -Complex::ONE;
     let edges = || (0..corners.len()).map(|i| (corners[i], corners[(i + 1) % corners.len()]));

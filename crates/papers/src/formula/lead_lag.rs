@@ -37,7 +37,7 @@ fn nabla(s: Complex, tau_s: f64, alpha: f64) -> Complex {
     (-s * tau_s).exp() / (s * tau_s) * alpha
 }
 
-/// Margins of a loop as numbers; what does not exist is absent.
+/// Margins of a loop as numbers; a margin that does not exist is absent.
 fn margins_of(gain: &dyn Fn(Complex) -> Complex, tau_s: f64) -> (Map<String, Value>, Vec<(f64, Complex)>) {
     let (margins, locus) = margins_and_locus(gain, Span { slowest_s: tau_s, fastest_s: tau_s });
     let mut numbers = match serde_json::to_value(&margins) {
@@ -132,7 +132,7 @@ fn marking_probability(given: &Given<'_>) -> Result<Answer, String> {
     Ok(Answer::of(json!({ "probability": -libm::expm1(-price_s * libm::log(phi)) })))
 }
 
-/// What a loop with an estimator counts.
+/// Counts of a loop with an estimator.
 #[derive(Debug, Clone, Copy)]
 struct Counted {
     /// The estimate is an average: it attenuates as well as lags.

@@ -14,7 +14,7 @@ use crate::axis::position;
 pub(super) const HOURS: Formula =
     Formula { name: "Linux hours", keys: &["case", "hours", "capacity", "rtt", "loss", "payload"], compute: hours };
 
-/// What an average is taken over [s].
+/// Averaging time [s].
 const HOUR_S: f64 = 3600.0;
 
 /// A sender's card, and the path behind it.

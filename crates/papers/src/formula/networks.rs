@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Answer, Formula, Given};
 
-/// How many of `networks` random networks are unstable. `law` is `static` or `dynamic`; `alpha` is a share of pi/2 that
+/// Number of unstable ones of `networks` random networks. `law` is `static` or `dynamic`; `alpha` is a share of pi/2 that
 /// every source has at most, and for the dynamic law `eta` the share that z has of the bound of Proposition 3. Delays
 /// span three decades, rates four, nu/kappa four; every link is a bottleneck. The same networks at every call.
 pub(super) const NETWORKS: Formula =
@@ -84,7 +84,7 @@ fn random(stream: &mut Stream, dynamic: bool, share: f64, eta_share: f64) -> Net
 mod tests {
     use super::*;
 
-    /// Twice the gain that Theorem 2 allows is too much for some networks: a count of zero says something.
+    /// Twice the gain that Theorem 2 allows is too much for some networks: a count of zero is thus no artefact.
     #[test]
     fn beyond_the_theorem_some_networks_are_unstable() {
         let count = |share: &str| {

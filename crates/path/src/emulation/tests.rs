@@ -199,7 +199,7 @@ fn an_interface_is_its_flows_own() {
     assert_eq!((f.sent, f.lost, f.delivered, g.delivered), (3, 1, 2, 1));
 }
 
-/// What was read late and taken to have come earlier waits and is dropped by when it came, and comes out by when it was read.
+/// A packet read late and taken to have come earlier waits and is dropped by its arrival, and comes out by when it was read.
 #[test]
 fn what_was_seen_late_comes_out_no_earlier_than_it_was_there() {
     let mut path = Emulation::of(&scenario(LINK, FLOW)).unwrap();
@@ -238,7 +238,7 @@ fn what_was_seen_late_is_delayed_from_then_on() {
     assert!(out.iter().all(|(at, _)| at / 1000 == 20 * MS / 1000), "{out:?}");
 }
 
-/// A packet is marked by what the law said when it left the link, not by what it said when the packet was read.
+/// A packet is marked by the law's output when it left the link, not by the one when the packet was read.
 #[test]
 fn what_was_seen_late_is_marked_by_when_it_left() {
     let link = r#"links.l = { from = "a", to = "b", rate = "8 Mbit/s", delay = "5 ms", buffer = "900 packets",
@@ -370,7 +370,7 @@ fn losses_of_a_group_come_behind_its_last_link() {
 }
 
 /// The link's delay rises from 5 to 30 ms at 100 ms and falls to 1 ms at 200 ms; the flows have 15 and 35 ms of their own
-/// behind it. No packet leaves the link before one that came first, whoever's it is.
+/// behind it. No packet leaves the link before one that came first, of any flow.
 #[test]
 fn a_delay_that_changes_keeps_the_order() {
     let link = LINK.replace("\"5 ms\"", "[[\"0 s\", \"5 ms\"], [\"100 ms\", \"30 ms\"], [\"200 ms\", \"1 ms\"]]");
@@ -393,7 +393,7 @@ fn a_delay_that_changes_keeps_the_order() {
     assert_eq!(exits(&mut path), [(244 * MS, 198), (247 * MS, 230), (264 * MS, 200)]);
 }
 
-/// What the emulated path does not do, by name.
+/// Features that the emulated path lacks, by name.
 #[test]
 fn what_it_does_not_do_is_refused_by_name() {
     for (key, value) in [("aggregation", "{ time = \"1 ms\" }"), ("duplicate", "0.1"), ("lose_transmission", "3")] {
@@ -421,7 +421,7 @@ fn a_policer_drops_what_does_not_conform() {
     assert_eq!(path.unaccounted(Time(1000 * MS)), 0);
 }
 
-/// What a line leaves of each field, with and without marks of its link's law.
+/// The ECN field behind a line for each value, with and without marks of its link's law.
 #[test]
 fn the_ecn_field_is_what_the_line_leaves() {
     let left = |ecn: &str, marks: bool| {

@@ -144,7 +144,7 @@ impl Laboratory {
     }
 }
 
-/// What puts a thread to an end.
+/// Puts a thread to an end.
 type Enter<'a> = &'a (dyn Fn() -> io::Result<()> + Sync);
 
 /// Bits a second of user's data from one end to the other, with nothing computed on them.

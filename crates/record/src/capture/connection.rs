@@ -1,9 +1,9 @@
-//! What the two ends of a connection remember, so that timestamps echo what was sent and sequence numbers count bytes.
+//! State of the two ends of a connection, so that timestamps echo those sent and sequence numbers count bytes.
 
 use std::collections::VecDeque;
 
 /// Connections of a flow that are remembered: transfers follow one another, so packets of no more than two are under
-/// way, but for what comes very late.
+/// way, but for packets that come very late.
 const REMEMBERED: usize = 8;
 
 /// A flow's connections.
@@ -31,10 +31,10 @@ pub(super) struct Connection {
     delay: u32,
     /// Acknowledgements under way: the segment that the receiver lacks, and the end of the block beyond it.
     acks: VecDeque<((u64, u64), Stamps)>,
-    /// What each end echoes, RFC 7323's TS.Recent [ms].
+    /// Timestamp that each end echoes, RFC 7323's TS.Recent [ms].
     sender_echoes: u32,
     receiver_echoes: u32,
-    /// What the receiver acknowledged last, RFC 7323's Last.ACK.sent.
+    /// Last acknowledgement of the receiver, RFC 7323's Last.ACK.sent.
     acknowledged: u64,
 }
 
@@ -127,7 +127,7 @@ fn take<T>(under_way: &mut VecDeque<(T, Stamps)>, place: Option<usize>, otherwis
     place.and_then(|place| under_way.drain(..=place).next_back()).map_or(otherwise, |(_, stamps)| stamps)
 }
 
-/// Whether a clock that wraps shows `a` at `b` or later.
+/// Whether `a` is at or after `b` on a clock that wraps.
 fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) < 1 << 31
 }

@@ -1,4 +1,4 @@
-//! What the ends of a connection agree upon, and the options of its packets.
+//! The options that the ends of a connection negotiate, and the options of its packets.
 
 use std::io;
 
@@ -17,30 +17,30 @@ const MOST: usize = 40;
 pub(super) const AE: u8 = 4;
 pub(super) const CWR: u8 = 2;
 pub(super) const ECE: u8 = 1;
-/// Section 3.1.1: a SYN asks by all three, and what arrived as not-ECT is answered so.
+/// Section 3.1.1: a SYN requests it by all three, and this is the reply to one that arrived as not-ECT.
 pub(super) const ASKS: u8 = AE | CWR | ECE;
 pub(super) const NOT_ECT: u8 = CWR;
-/// Section 3.2.1: what the field and the counters begin with.
+/// Section 3.2.1: initial value of the field and the counters.
 pub(super) const FIRST: u8 = 5;
 pub(super) const FIRST_BYTES: [u32; 3] = [1, 0, 1];
 
-/// What the handshake of a group's flows agrees upon.
+/// The options that the handshake of a group's flows negotiates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Behaviour {
     /// Whether acknowledgements are selective.
     pub(super) selective: bool,
-    /// Whether packets have timestamps: four blocks leave them no place.
+    /// Whether packets have timestamps: four blocks leave them no space.
     pub(super) stamped: bool,
     /// The window that either end offers, without and with its scale.
     pub(super) plain: u16,
     pub(super) scaled: u16,
     pub(super) scale: u8,
-    /// Accurate ECN: whether the sender asks for it, the receiver agrees, there is its option, and ECT(1) comes first in it.
+    /// Accurate ECN: whether the sender requests it, the receiver agrees, its option is used, and ECT(1) comes first in it.
     pub(super) asks: bool,
     pub(super) agrees: bool,
     pub(super) counts: bool,
     pub(super) low_latency: bool,
-    /// A full packet's payload, and what its size on the wire has besides [B].
+    /// A full packet's payload, and its overhead on the wire [B].
     pub(super) payload: u32,
     pub(super) overhead: u32,
 }
@@ -66,7 +66,7 @@ impl Behaviour {
         }
     }
 
-    /// A window of so many bytes, rounded up to what can be said (RFC 7323, section 2.2); 2^30 B at most.
+    /// A window of so many bytes, rounded up to its unit (RFC 7323, section 2.2); 2^30 B at most.
     pub(super) fn new(window: f64, selective: bool) -> Self {
         // A cast of an infinite number is the largest there is.
         let bytes = (window.ceil() as u64).clamp(1, u64::from(u16::MAX) << 14);
@@ -79,7 +79,7 @@ impl Behaviour {
     }
 
     /// The options of a packet that opens no connection: timestamps, blocks, and the AccECN Option with as many counters as
-    /// have a place.
+    /// fit.
     pub(super) fn options(
         self,
         stamps: TcpOptionElement,

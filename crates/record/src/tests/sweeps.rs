@@ -59,7 +59,7 @@ fn a_sweep_has_its_axes_as_numbers() {
     assert_eq!(json["groups"][1]["values"], serde_json::json!({ "flows.f.rtt": 0.5, "links.l.buffer": 3000.0 }));
 }
 
-/// What one cell lacks is null there, whatever the order of the cells.
+/// A value that one cell lacks is null there, whatever the order of the cells.
 #[test]
 fn cells_are_a_table_with_a_row_each() {
     let label = |rtt: &str, rate: &str| -> Vec<(String, String)> {

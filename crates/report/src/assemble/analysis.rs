@@ -6,32 +6,32 @@ use crate::number::{ABSENT, quantity, short};
 use crate::page::{Callout, Column, Page, Section, TableView, Tone};
 use crate::palette;
 
-/// What an analysis found, as a page shows it.
+/// Results of an analysis, as a page shows them.
 #[derive(Debug, Clone, Default)]
 pub struct AnalysisView {
     /// The scenario's title.
     pub title: String,
     /// Where it comes from: version, machine.
     pub header: Vec<(String, String)>,
-    /// Whether the loop is stable; none where the analysis cannot say.
+    /// Whether the loop is stable; none where the analysis does not decide.
     pub stable: Option<bool>,
     /// The verdict in a sentence, with the class that limits it.
     pub verdict: String,
     /// Equilibrium of the loop.
     pub equilibrium: Vec<EquilibriumRow>,
-    /// How far it is from instability.
+    /// Its distances from instability.
     pub margins: Vec<MarginRow>,
-    /// What a reader should know of the models that the margins are of; may be empty.
+    /// Explanation of the models that the margins are of; may be empty.
     pub models: String,
     /// Loops in the complex plane.
     pub nyquist: Vec<NyquistView>,
     /// Anything else worth a figure: gain and phase, roots, maps of stability.
     pub figures: Vec<Figure>,
-    /// What a reader should know: approximations, laws that were left out.
+    /// Notes for a reader: approximations, laws that were left out.
     pub notes: Vec<String>,
     /// The scenario with all defaults filled in.
     pub scenario_text: String,
-    /// What runs it again.
+    /// The command that runs it again.
     pub command: String,
 }
 
@@ -42,16 +42,16 @@ pub struct AnalysisSource<'a> {
     pub header: &'a [(String, String)],
     /// The scenario with all defaults filled in.
     pub scenario_text: &'a str,
-    /// What runs it again; may be empty.
+    /// The command that runs it again; may be empty.
     pub command: &'a str,
 }
 
 /// One number of the equilibrium.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EquilibriumRow {
-    /// What it is of: a link, a group.
+    /// Its entity: a link, a group.
     pub entity: String,
-    /// What it is: `price`, `window of a flow`.
+    /// Its quantity: `price`, `window of a flow`.
     pub quantity: String,
     /// The number.
     pub value: f64,
@@ -90,9 +90,9 @@ pub struct MarginRow {
 /// A plot in the complex plane.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NyquistView {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What a reader should know.
+    /// Explanation for a reader.
     pub caption: String,
     /// Its curves.
     pub curves: Vec<CurveView>,
@@ -111,7 +111,7 @@ pub struct CurveView {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The verdict and the margins, Nyquist plots, the equilibrium, what else there is, and the scenario.
+/// The verdict and the margins, Nyquist plots, the equilibrium, further tables, and the scenario.
 pub fn of_analysis(view: &AnalysisView) -> Page {
     let mut page = Page {
         title: view.title.clone(),
@@ -194,7 +194,7 @@ fn margins(models: &str, rows: &[MarginRow]) -> TableView {
     view
 }
 
-/// The curves near the critical point: what matters happens within a few units of it, whatever the gain at rest.
+/// The curves near the critical point: the decisive part is within a few units of it, whatever the gain at low frequencies.
 pub fn nyquist(view: &NyquistView) -> Figure {
     const NEAR: f64 = 2.5;
     let mut figure = Figure::new(

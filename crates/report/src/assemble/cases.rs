@@ -1,4 +1,4 @@
-//! Runs side by side: which are alike but for their seed, what differs between them, and names from what differs.
+//! Runs side by side: those alike but for their seed, the differences between them, and names from the differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use crate::number::ABSENT;
 /// A run, as it is laid over others.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
-    /// What it is called if nothing else tells it from the others.
+    /// Its name if no label distinguishes it.
     pub name: &'a str,
-    /// What computed it.
+    /// The version that computed it.
     pub version: &'a str,
     /// The scenario with all defaults filled in.
     pub scenario_text: &'a str,
@@ -22,18 +22,18 @@ pub struct Ran<'a> {
     pub laws: &'a [(String, String)],
     /// Its numbers.
     pub summary: &'a Summary,
-    /// What it recorded over time.
+    /// Its series over time.
     pub series: &'a [Table],
 }
 
 /// Runs that differ in nothing but their seed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Made of what tells it from the others.
+    /// Made of the labels that distinguish it.
     pub name: String,
     /// Its value of each key that differs, if it has that key.
     pub differs: IndexMap<String, String>,
-    /// Its runs, as places in the list, by their seeds.
+    /// Its runs, as indices of the list, by their seeds.
     pub runs: Vec<usize>,
 }
 
@@ -90,7 +90,7 @@ pub fn cases(runs: &[Ran<'_>]) -> Cases {
     Cases { keys, cases }
 }
 
-/// Which keys make names first: the world, laws, then all others; the title tells what the others do not.
+/// The order in which keys make names: the world, laws, then all others; the title covers the remainder.
 fn rank(key: &str) -> u32 {
     match key {
         "world" => 0,
@@ -101,7 +101,7 @@ fn rank(key: &str) -> u32 {
     }
 }
 
-/// A name for each case, no two the same: their titles, else from the fewest keys that tell all of them apart, else their
+/// A name for each case, no two the same: their titles, else from the fewest keys that distinguish all of them, else their
 /// records.
 fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
     let first = |case: &Case| case.runs.first().map_or("", |at| runs[*at].name).to_owned();
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(names, ["cubic, 1 Mbit/s", "bbr, 1 Mbit/s", "bbr, 2 Mbit/s"]);
     }
 
-    /// A key that one case lacks says nothing of it; then titles do.
+    /// A key that one case lacks does not describe it; then titles do.
     #[test]
     fn unlike_scenarios_are_named_by_their_titles() {
         let (_, cases) = sorted(&[

@@ -24,17 +24,17 @@ pub struct Estimate {
 pub struct Compared {
     /// The link or the group of flows; empty for all flows.
     pub of: String,
-    /// What is measured, in words.
+    /// The measure, in words.
     pub measure: &'static str,
     /// Its unit, without prefix.
     pub unit: &'static str,
     /// One a case; null where a case has no such number.
     pub values: Vec<Option<Estimate>>,
-    /// Each case less the first one. Null in the place of the first, and where one of the two has no such number.
+    /// Each case less the first one. Null for the first, and where one of the two has no such number.
     pub differences: Vec<Option<Estimate>>,
 }
 
-/// The headline numbers of all links and groups. What is zero in every run is left out.
+/// The headline numbers of all links and groups. Numbers that are zero in every run are left out.
 pub fn differences(cases: &[Case], runs: &[Ran<'_>]) -> Vec<Compared> {
     let mut rows = Vec::new();
     let summaries = || cases.iter().flat_map(|case| &case.runs).map(|at| runs[*at].summary);
@@ -135,7 +135,7 @@ mod tests {
         seeds.iter().copied().zip(values.iter().copied()).collect()
     }
 
-    /// What seeds have in common is not in the interval of a paired difference.
+    /// The common part of seeds is not in the interval of a paired difference.
     #[test]
     fn equal_seeds_are_paired() {
         let first = sample(&[1, 2, 3], &[10.0, 20.0, 30.0]);

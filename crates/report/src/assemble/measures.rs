@@ -25,7 +25,7 @@ const fn whole<T>(name: &'static str, of: fn(&T) -> Option<f64>) -> Measure<T> {
     Measure { name, unit: "", of, headline: false, whole: true }
 }
 
-/// What a summary says of a link.
+/// Numbers of a link in a summary.
 pub(super) const LINK: &[Measure<LinkSummary>] = &[
     real("Utilization", "", true, |l| Some(l.utilization)),
     real("Throughput", "bit/s", false, |l| Some(l.throughput_bit_per_s)),
@@ -42,7 +42,7 @@ pub(super) const LINK: &[Measure<LinkSummary>] = &[
     whole("Marks", |l| Some(l.marks as f64)),
 ];
 
-/// What a summary says of a queue of a link that has several.
+/// Numbers of a queue of a link that has several, in a summary.
 const QUEUE: &[Measure<QueueSummary>] = &[
     real("Throughput", "bit/s", false, |q| Some(q.throughput_bit_per_s)),
     real("Mean queueing delay", "s", false, |q| q.queueing_delay_mean_s),
@@ -53,7 +53,7 @@ const QUEUE: &[Measure<QueueSummary>] = &[
     whole("Marks", |q| Some(q.marks as f64)),
 ];
 
-/// What a summary says of a group of flows.
+/// Numbers of a group of flows in a summary.
 pub(super) const GROUP: &[Measure<GroupSummary>] = &[
     whole("Flows", |g| Some(g.count as f64)),
     real("Goodput", "bit/s", true, |g| Some(g.goodput_bit_per_s)),
@@ -94,7 +94,7 @@ fn slowdown(group: &GroupSummary, of: fn(Slowdown) -> f64) -> Option<f64> {
     group.transfers.as_ref()?.slowdown.map(of)
 }
 
-/// What a summary says of a group's transfers of one class of size.
+/// Numbers of a group's transfers of one class of size, in a summary.
 const SIZE: &[Measure<SizeClass>] = &[
     whole("Transfers done", |c| Some(c.completed as f64)),
     real("Mean completion", "s", false, |c| Some(c.completion_mean_s)),
@@ -107,7 +107,7 @@ const SIZE: &[Measure<SizeClass>] = &[
     real("Slowdown p99", "", false, |c| Some(c.slowdown.p99)),
 ];
 
-/// What a summary says of a customer.
+/// Numbers of a customer in a summary.
 const CUSTOMER: &[Measure<CustomerSummary>] = &[
     real("Committed", "bit/s", false, |c| c.committed_bit_per_s),
     real("Throughput", "bit/s", true, |c| Some(c.throughput_bit_per_s)),

@@ -1,4 +1,4 @@
-//! What one looks at first: how long packets wait, how the capacity is shared, and one against the other.
+//! The overview: waiting times of packets, shares of the capacity, and one against the other.
 
 use libm::{atan2, cos, sin, sqrt};
 use penstock_scenario::summary::{LinkSummary, Summary};
@@ -60,14 +60,14 @@ fn coloured(names: &[String], colour: &dyn Fn(&str) -> Option<String>) -> Vec<St
     palette::assign(&wanted.iter().map(Option::as_deref).collect::<Vec<_>>())
 }
 
-/// How a link was used in one sampling period: its end [s], the queueing delay [s], and what left [packets/s].
+/// Use of a link in one sampling period: its end [s], the queueing delay [s], and departures [packets/s].
 struct Period {
     at: f64,
     delay: f64,
     rate: f64,
 }
 
-/// The queueing delay of each period by Little's law: packets that wait over packets that leave. How many leave follows from
+/// The queueing delay of each period by Little's law: packets that wait over packets that leave. The departures follow from
 /// the throughput and the link's mean packet.
 fn periods(link: &LinkSummary, measured_s: f64, queue: &[(f64, f64)], throughput: &[(f64, f64)]) -> Vec<Period> {
     let bits = link.throughput_bit_per_s * measured_s / link.departures as f64;

@@ -13,7 +13,7 @@ pub struct PaperView {
     pub title: String,
     /// Authors, where and when it appeared.
     pub citation: String,
-    /// What was found, for those who read no further; may be empty.
+    /// The findings, for those who read no further; may be empty.
     pub findings: String,
     /// Where the results come from: version, machine.
     pub header: Vec<(String, String)>,
@@ -30,19 +30,19 @@ pub struct PaperView {
 pub struct PaperFigure {
     /// Which: `Figure 5`, `Table 2`.
     pub id: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// How it was reproduced, and what was chosen where the paper does not say.
+    /// Its reproduction, and the choices where the paper is silent.
     pub prose: String,
     /// Our plots.
     pub figures: Vec<Figure>,
     /// Our tables.
     pub tables: Vec<TableView>,
-    /// What the paper says of it.
+    /// The paper's claims about it.
     pub claims: Vec<ClaimView>,
     /// The scenario.
     pub scenario_text: String,
-    /// What runs it again.
+    /// The command that runs it again.
     pub command: String,
     /// Why it does not run here; none where it does.
     pub not_run: Option<String>,
@@ -89,11 +89,11 @@ pub fn of_paper(view: &PaperView) -> Page {
     page
 }
 
-/// What a page of short runs says of itself.
+/// The note on a page of short runs.
 const SHORT: &str = "Short runs: some cells and seeds of each figure, held against the verdicts recorded for short runs. \
                      Without `--short` the command runs all of them.";
 
-/// A line of the contents: Fig. 5, a dash, what it shows.
+/// A line of the contents: Fig. 5, a dash, its title.
 fn label(figure: &PaperFigure) -> String {
     let capital = |text: &str| {
         let mut letters = text.chars();

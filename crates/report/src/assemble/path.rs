@@ -1,11 +1,11 @@
-//! How far an emulated path was from what it should have been.
+//! Error of an emulated path against its schedule.
 
 use penstock_scenario::summary::PathSummary;
 
 use crate::number::{ABSENT, count, quantity};
 use crate::page::{Callout, Column, Section, TableView, Tone};
 
-/// The error of the path beside its bounds, the sockets at its ends, and what else was found.
+/// The error of the path beside its bounds, the sockets at its ends, and further findings.
 pub(super) fn section(path: &PathSummary) -> Section {
     let mut section = Section::new("Emulated path");
     section.callout = Some(if path.within_bound {

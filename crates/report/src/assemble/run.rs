@@ -19,7 +19,7 @@ use crate::palette;
 pub struct RunView<'a> {
     /// Its numbers.
     pub summary: &'a Summary,
-    /// What it recorded over time.
+    /// Its series over time.
     pub series: &'a [Table],
     /// The scenario with all defaults filled in.
     pub scenario_text: &'a str,
@@ -37,7 +37,7 @@ fn hosts(scenario: &str) -> String {
     if hosts.is_empty() { String::new() } else { format!("; hosts: {}", hosts.join(", ")) }
 }
 
-/// Findings first, then tables of links and groups, what an emulated path was off by, delay and shares, everything that was
+/// Findings first, then tables of links and groups, the error of an emulated path, delay and shares, everything that was
 /// recorded over time, and the scenario.
 pub fn of_run(run: &RunView<'_>) -> Page {
     let summary = run.summary;
@@ -110,7 +110,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page
 }
 
-/// What a reader should know before trusting the numbers, in a box.
+/// Findings to know before trusting the numbers, in a box.
 fn findings(findings: &[Finding]) -> Option<Section> {
     let said = |Finding { id, subject, text }: &Finding| format!("{subject}: {text} (docs/findings.md#{id}).");
     let said: Vec<String> = findings.iter().map(said).collect();

@@ -1,4 +1,4 @@
-//! Figures of what was recorded over time: one a column, one line an entity.
+//! Figures of series over time: one a column, one line an entity.
 
 use penstock_law::Observable;
 use penstock_law::Registry;
@@ -13,7 +13,7 @@ use crate::palette;
 /// With more entities than this a figure shows their mean and their range.
 const MANY: usize = 12;
 
-/// What became of a table's columns.
+/// The outcome of a table's columns.
 pub struct Drawn {
     /// One figure a column that has something to show.
     pub figures: Vec<Figure>,
@@ -21,7 +21,7 @@ pub struct Drawn {
     pub zero: Vec<String>,
 }
 
-/// How figures of a table look.
+/// The look of figures of a table.
 #[derive(Clone, Copy)]
 pub struct SeriesLook<'a> {
     /// Comes before the column's name in the title, if it is not empty.
@@ -32,12 +32,12 @@ pub struct SeriesLook<'a> {
     pub warm_up_s: f64,
     /// The laws that may have columns in the table: they have words for them.
     pub laws: &'a [String],
-    /// What those laws are.
+    /// The registry of those laws.
     pub registry: &'a Registry,
 }
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
-/// names end in their unit. A column that shows what another one shows has no figure of its own.
+/// names end in their unit. A column with the curve of another one has no figure of its own.
 pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     let mut drawn = Drawn { figures: Vec::new(), zero: Vec::new() };
     let Some(time) = table.columns.iter().find(|c| c.kind == Kind::Key && c.name == "time_s") else {
@@ -98,10 +98,10 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     drawn
 }
 
-/// What a column is called, and what it is.
+/// The title and the description of a column.
 pub(super) struct Words {
     pub(super) title: String,
-    /// Of the laws that have such a number in their state, followed by a space; empty for what no law knows.
+    /// Of the laws that have such a number in their state, followed by a space; empty for numbers that no law knows.
     pub(super) sentence: String,
 }
 
@@ -130,7 +130,7 @@ impl Words {
         Self { title, sentence }
     }
 
-    /// What stands along the axis: the title, unless it is longer than the axis.
+    /// The label of the axis: the title, unless it is longer than the axis.
     pub(super) fn axis(&self, column: &Column) -> String {
         if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
     }
@@ -153,7 +153,7 @@ fn plain_words(name: &str) -> String {
     stem.strip_suffix("_mean").map_or_else(|| words(stem), |of| words(&format!("mean_{of}")))
 }
 
-/// What the law of that name shows of its state.
+/// The observables of the law of that name.
 fn observables(registry: &Registry, law: &str) -> impl Iterator<Item = Observable> {
     let all = registry.shown().filter(|shown| shown.name == law).map(|shown| shown.observables);
     let all: Vec<Observable> = all.flat_map(|of| of.iter().collect::<Vec<_>>()).collect();
@@ -168,7 +168,7 @@ fn caption(column: &Column) -> String {
     }
 }
 
-/// What has the same curve as [`SHARED`] where rates are constant.
+/// A column with the same curve as [`SHARED`] where rates are constant.
 const SHARE: &str = "utilization";
 const SHARED: &str = "throughput_bit_per_s";
 
@@ -247,7 +247,7 @@ pub(super) fn is_goodput_again(table: &Table, name: &str) -> bool {
 }
 
 /// Whether a column is the value of an instant whose average over the sampling period has a column too: `queue_packets`
-/// beside `queue_mean_packets`. One figure is enough, of what misses nothing between samples.
+/// beside `queue_mean_packets`. One figure is enough, of the one that misses nothing between samples.
 pub(super) fn is_average_shown(table: &Table, name: &str) -> bool {
     let (stem, _) = unit_of(name);
     let average = format!("{stem}_mean{}", &name[stem.len()..]);

@@ -1,4 +1,4 @@
-//! The page of runs laid over each other: what differs between them, their numbers, and one curve over the other.
+//! The page of runs laid over each other: their differences, their numbers, and one curve over the other.
 
 use indexmap::IndexMap;
 use penstock_law::Registry;
@@ -19,7 +19,7 @@ use crate::palette;
 /// Runs, as a page shows them.
 #[derive(Debug, Clone, Copy)]
 pub struct ShowView<'a> {
-    /// What the page is called.
+    /// The title of the page.
     pub title: &'a str,
     /// The runs.
     pub runs: &'a [Ran<'a>],
@@ -35,14 +35,14 @@ pub struct ShowView<'a> {
 
 /// With more cases than this a table has a row for each.
 const WIDE: usize = 4;
-/// More curves than this in one figure cannot be told apart.
+/// More curves than this in one figure cannot be distinguished.
 const MOST: usize = 24;
 /// More links or groups than this have no figures of their own.
 const ENTITIES: usize = 8;
 /// Tables over time, and the key of their entities.
 const KINDS: [&str; 4] = ["links", "groups", "classes", "customers"];
 
-/// What differs, how much, and the curves over each other.
+/// The differences, their sizes, and the curves over each other.
 pub fn of_show(view: &ShowView<'_>) -> Page {
     let ShowView { runs, cases, .. } = *view;
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -70,7 +70,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     page
 }
 
-/// Only what differs: a row a key, or with many cases a row a case.
+/// Only the differences: a row a key, or with many cases a row a case.
 fn keys_table(cases: &Cases) -> TableView {
     let Cases { keys, cases } = cases;
     let seeds = |case: &Case| case.runs.len().to_string();
@@ -229,7 +229,7 @@ struct Look<'a> {
     warm_up_s: Option<f64>,
 }
 
-/// Curves of one number, and what it is.
+/// Curves of one number, and its description.
 struct Overlay {
     words: Words,
     axis: String,

@@ -1,4 +1,4 @@
-//! The page of a sweep: one chart a measure over what was swept, one line a case, with the interval that seeds give.
+//! The page of a sweep: one chart a measure over the swept keys, one line a case, with the interval that seeds give.
 
 use std::fmt::Write;
 
@@ -23,7 +23,7 @@ pub struct SweepView<'a> {
     pub cells: &'a [CellView<'a>],
     /// The scenario as it was written, sweep included.
     pub scenario_text: &'a str,
-    /// What runs it again.
+    /// The command that runs it again.
     pub command: &'a str,
     /// Where it comes from: version, machine.
     pub header: &'a [(String, String)],
@@ -34,7 +34,7 @@ pub struct SweepView<'a> {
 /// One cell of a sweep.
 #[derive(Debug, Clone)]
 pub struct CellView<'a> {
-    /// What was swept and its value here, as printed: `links.bottleneck.rate` is `622 Mbit/s`, `case` is `FAST`, `seed` is
+    /// Swept keys and their values here, as printed: `links.bottleneck.rate` is `622 Mbit/s`, `case` is `FAST`, `seed` is
     /// `1`.
     pub labels: IndexMap<String, String>,
     /// The law whose colour its line has; if none, the one that `case` starts with.
@@ -95,7 +95,7 @@ pub fn of_sweep(view: &SweepView<'_>) -> Page {
     page
 }
 
-/// What is across, what is a line, what is a band.
+/// The keys of the axis, the lines, and the bands.
 struct Plan {
     across: Across,
     seeds: usize,
@@ -106,7 +106,7 @@ struct Plan {
 enum Across {
     /// A number with its unit.
     Number { key: String, unit: &'static str, values: Vec<f64> },
-    /// Nothing was swept but cases: each has a place of its own.
+    /// Nothing was swept but cases: each has a position of its own.
     Cases,
 }
 
@@ -141,7 +141,7 @@ impl Plan {
         plan
     }
 
-    /// The line a cell belongs to: everything that was swept but what is across and the seed.
+    /// The line a cell belongs to: every swept key but that of the axis and the seed.
     fn case(&self, cell: &CellView<'_>) -> String {
         let across = match &self.across {
             Across::Number { key, .. } => Some(key.as_str()),
@@ -335,7 +335,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A row a cell: what was swept, then its numbers.
+/// A row a cell: the swept keys, then its numbers.
 fn table<'a>(
     caption: String,
     keys: &[String],

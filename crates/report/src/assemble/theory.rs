@@ -1,4 +1,4 @@
-//! What the theory says of a scenario, as a page, whichever loop the scenario has.
+//! The analysis of a scenario, as a page, whichever loop the scenario has.
 
 mod contracts;
 mod margins;
@@ -11,7 +11,7 @@ use penstock_fluid::sessions::Sessions;
 use crate::assemble::analysis::{AnalysisSource, AnalysisView};
 use crate::page::TableView;
 
-/// An answer as a page shows it; `sessions` are how many would be stable together, where those there are are not.
+/// An analysis as a page shows it; `sessions` are how many would be stable together, where the scenario's are not.
 pub fn view(answer: &Answer, sessions: Option<&Sessions>, source: &AnalysisSource<'_>) -> AnalysisView {
     match answer {
         Answer::Network(analysis) => network::view(analysis, sessions, source),

@@ -8,11 +8,11 @@ use crate::number::words;
 use crate::page::Section;
 use crate::palette;
 
-/// Points of a curve, at the most: more are closer together than they can be seen.
+/// Points of a curve, at the most: more are too close together to be visible.
 const POINTS: usize = 500;
 
-/// The cumulative distributions of what ended after the warm-up: a curve a group, or of one group a curve a class of size.
-/// `colour` says the colours that some groups have.
+/// The cumulative distributions of those that ended after the warm-up: a curve a group, or of one group a curve a class of size.
+/// `colour` gives the colours that some groups have.
 pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Option<Section> {
     let numbers = |name: &str| match &table.columns.iter().find(|column| column.name == name)?.values {
         Cells::Number(values) => Some(values.clone()),
@@ -104,7 +104,7 @@ fn by_size<'a>(groups: impl Iterator<Item = (&'a str, &'a str, Vec<(f64, f64)>)>
     (!figure.is_empty()).then_some(figure)
 }
 
-/// Chunks as a series over time: when each came, its rate, and what the player held then.
+/// Chunks as a series over time: when each came, its rate, and the player's buffer level then.
 pub(super) fn over_time(chunks: &Table) -> Table {
     let mut series = chunks.clone();
     series.columns.retain(|column| !["number", "requested_s"].contains(&column.name.as_str()));
@@ -115,7 +115,7 @@ pub(super) fn over_time(chunks: &Table) -> Table {
     series
 }
 
-/// The cumulative distribution of what has a logarithm: values, and the share that is no larger.
+/// The cumulative distribution of positive values: values, and the share that is no larger.
 fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.retain(|value| value.is_finite() && *value > 0.0);
     values.sort_by(f64::total_cmp);
@@ -135,7 +135,7 @@ mod tests {
     use super::super::series::{SeriesLook, figures};
     use super::*;
 
-    /// The curve ends at one, never falls, and says of each point the share that is no larger, of however many values.
+    /// The curve ends at one, never falls, and gives at each point the share that is no larger, of however many values.
     #[test]
     fn a_distribution_says_the_share_that_is_no_larger() {
         for n in [1, 2, 499, 500, 501, 7777] {
@@ -170,7 +170,7 @@ mod tests {
         }
     }
 
-    /// One curve a group; of one group the whole and its classes. What ended in the warm-up is left out, as in summaries.
+    /// One curve a group; of one group the whole and its classes. Those that ended in the warm-up are left out, as in summaries.
     #[test]
     fn curves_are_of_groups_or_of_classes() {
         let names = |groups: &[&str], warm_up_s| {
@@ -200,7 +200,7 @@ mod tests {
         assert!(near(range[0].1, 0.1) && near(range[0].2, 3.0), "{range:?}");
     }
 
-    /// Pages have one figure; chunks are a series of the rates and of what players hold, at the times at which they came.
+    /// Pages have one figure; chunks are a series of the rates and of players' buffer levels, at the times at which they came.
     #[test]
     fn pages_and_chunks_are_drawn() {
         let mut pages = table(&["web"]);

@@ -15,7 +15,7 @@ pub(super) fn claim_anchor(id: &str) -> String {
     format!("claim-{}", slug(id))
 }
 
-/// What the links that choose between everything and what fails lead to. The style hides the rest while the page is at
+/// Targets of the links that choose between everything and the failing claims. The style hides the others while the page is at
 /// the second one; so there is no script.
 pub(super) fn targets(out: &mut String, page: &Page) {
     if fails(page) {

@@ -15,12 +15,12 @@ pub(super) const ANCHOR: &str = "figure-index";
 const WIDTH: f64 = 168.0;
 const HEIGHT: f64 = 96.0;
 const EDGE: f64 = 5.0;
-/// A line has at most so many corners: more are not seen.
+/// Most corners of a line: more are not visible.
 const CORNERS: usize = 120;
 /// With more lines only these are drawn.
 const LINES: usize = 12;
 
-/// Writes the index, where sections say what laws they are about.
+/// Writes the index, where sections have the names of their laws.
 pub(super) fn write(out: &mut String, page: &Page, anchors: &[String]) {
     let listed = || page.sections.iter().zip(anchors).filter(|(section, _)| is_listed(section));
     // Other pages have claims too.
@@ -63,7 +63,7 @@ fn verdicts(section: &Section) -> Vec<(Verdict, usize)> {
     all.map(|verdict| (verdict, count(verdict))).into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// Lines alone, without words: what they are is said behind the link.
+/// Lines alone, without words: their names are behind the link.
 fn thumbnail(out: &mut String, figure: &Figure) {
     let lines = || figure.lines.iter().take(LINES);
     let values = |of: fn(&(f64, f64)) -> f64| lines().flat_map(move |line| line.points.iter().map(of));
@@ -100,7 +100,7 @@ fn thumbnail(out: &mut String, figure: &Figure) {
     out.push_str("</svg>");
 }
 
-/// Some points of a line, evenly; of each step the lowest and the highest, so that what swings still does.
+/// Some points of a line, evenly; of each step the lowest and the highest, so that oscillations stay visible.
 fn thinned(line: &Line) -> impl Iterator<Item = &(f64, f64)> {
     let step = line.points.len().div_ceil(CORNERS / 2).max(1);
     line.points.chunks(step).flat_map(|chunk| {

@@ -1,7 +1,7 @@
 //! Strokes, shapes and words on plotters' SVG backend.
 //!
 //! The backend knows whole numbers only, no dashes, no title and no role. So it draws ten times as large into a view box
-//! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the rest in afterwards.
+//! that is scaled down; dashed strokes are given an odd width; and [`Canvas::finish`] puts the others in afterwards.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ pub(super) const INK: Inks = Inks {
 };
 
 impl Inks {
-    /// Each with what stands for it on a dark page.
+    /// Each with its counterpart on a dark page.
     pub(super) const ON_DARK: [(Ink, &'static str); 8] = [
         (INK.black, "#f0f3f5"),
         (INK.text, "#d5dce1"),
@@ -85,7 +85,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Shapes that tell lines apart without colour.
+/// Shapes that distinguish lines without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Circle,
@@ -96,7 +96,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// The shape of a line by its place.
+    /// The shape of a line by its index.
     pub(super) fn number(i: usize) -> Self {
         [Self::Circle, Self::Square, Self::Up, Self::Diamond, Self::Down][i % 5]
     }
@@ -236,7 +236,7 @@ fn fine((x, y): (f64, f64)) -> (i32, i32) {
     ((x * FINE).round() as i32, (y * FINE).round() as i32)
 }
 
-/// Makes strokes of odd width dashed, one narrower, rounds font sizes, and leaves out what goes without saying.
+/// Makes strokes of odd width dashed, one narrower, rounds font sizes, and leaves out redundant attributes.
 fn polished(body: &str) -> String {
     let dash = |width: &str| match width.parse::<u32>() {
         Ok(width) if width % 2 == 1 => format!("{}\" stroke-dasharray=\"60 40", width - 1),
@@ -311,7 +311,7 @@ fn attribute(body: &str, name: &str, rewrite: impl Fn(&str) -> String) -> String
 mod tests {
     use super::*;
 
-    /// The steps lead through the same points, and what is short or no shape stays as it was.
+    /// The steps lead through the same points, and short lines or other shapes stay as they were.
     #[test]
     fn steps_lead_through_the_same_points() {
         let points: Vec<(i64, i64)> = (0..40).map(|i| (10 * i, 100 - 7 * (i % 5) + i)).collect();

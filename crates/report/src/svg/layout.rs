@@ -18,7 +18,7 @@ impl Area {
         (self.left + p.0 * (self.right - self.left), self.bottom - p.1 * (self.bottom - self.top))
     }
 
-    /// The seat of a label that covers least of what is drawn; the first of equals.
+    /// The seat of a label that covers least of the drawing; the first of equals.
     pub(super) fn best_seat(
         &self,
         seats: &[(f64, f64, Anchor)],

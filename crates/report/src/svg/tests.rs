@@ -9,7 +9,7 @@ fn plain(lines: Vec<Line>) -> Figure {
     figure
 }
 
-/// What the words of a figure say, in order.
+/// The words of a figure, in order.
 fn words(svg: &str) -> Vec<String> {
     svg.split("<text").skip(1).map(|t| t.split(['>', '<']).nth(1).unwrap_or_default().trim().to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! How wide words are, and words cut or broken to a width.
+//! Width of words, and words cut or broken to a width.
 
 /// About how wide `text` is in a wide common sans-serif of that size, in pixels: the same everywhere, whatever fonts there are.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {

@@ -15,8 +15,8 @@ pub fn standing_queue_s(rounds: &[LinkRound]) -> Option<f64> {
 }
 
 /// Settling time: how long after its start a span has the first round from which on each window of [`WINDOW`] rounds sends
-/// `level` (0 to 1) of what the link could send, until the span ends [s]. None if the last window does not. `offset` is the time
-/// from the start of the span to the first round. What an outage lets nobody send counts as sent.
+/// `level` (0 to 1) of the link's capacity, until the span ends [s]. None if the last window does not. `offset` is the time
+/// from the start of the span to the first round. Capacity lost to an outage counts as sent.
 /// (draft-irtf-iccrg-tcpeval, section 5.3, has it for 80 %.)
 pub fn settling_s(rounds: &[LinkRound], level: f64, round: Time, offset: Time) -> Option<f64> {
     let bits = windows(rounds, WINDOW, |round| f64::from(round.bits));

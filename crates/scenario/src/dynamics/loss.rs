@@ -1,10 +1,10 @@
-//! How losses fall: in rounds, on flows, one after the other.
+//! The pattern of losses: in rounds, on flows, one after the other.
 
 use penstock_law::quantity::Time;
 
 use super::rounds::FlowRound;
 
-/// The rounds of fewer packets say too little.
+/// Rounds of fewer packets have too little weight.
 const LEAST_SENT: u32 = 10;
 
 /// Worst round: the largest share of the packets of a flow that were lost in a round, those lost over those sent, at most 1.
@@ -37,7 +37,7 @@ pub struct Drops {
     events: Vec<LossEvent>,
 }
 
-/// What came between drops, from the start of the run.
+/// The gaps between drops, from the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gaps {
     /// Drops that had one before them.
@@ -55,7 +55,7 @@ impl Drops {
         Self { round, counted: Gaps::default(), before: None, lost_in, of_flows, events: Vec::new() }
     }
 
-    /// A packet of a flow was dropped at `now`, when so many had arrived; `data` says that it is no acknowledgement.
+    /// A packet of a flow was dropped at `now`, when so many had arrived; `data` is false for an acknowledgement.
     pub fn add(&mut self, now: Time, arrivals: u64, flow: usize, data: bool) {
         if let Some(before) = self.before.replace(arrivals) {
             let between = arrivals.saturating_sub(before + 1);
@@ -78,7 +78,7 @@ impl Drops {
         }
     }
 
-    /// What came between drops until now.
+    /// The gaps between drops until now.
     pub fn gaps(&self) -> Gaps {
         self.counted
     }
@@ -95,7 +95,7 @@ impl Drops {
 }
 
 impl Gaps {
-    /// What came between two readings: the mean number of packets between a drop and the one before, and the share of drops
+    /// The gaps between two snapshots: the mean number of packets between a drop and the one before, and the share of drops
     /// with none. None without drops. (RFC 7928, section 2.3.)
     pub fn since(&self, earlier: &Self) -> Option<(f64, f64)> {
         let drops = (self.drops - earlier.drops) as f64;

@@ -7,7 +7,7 @@ use penstock_law::quantity::Time;
 /// The rounds of a window of means: the K of RFC 7928, section 2.7.
 pub const WINDOW: usize = 10;
 
-/// What passed a link in one round. Single precision, since a run keeps all of them.
+/// Traffic of a link in one round. Single precision, since a run keeps all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LinkRound {
     /// The least queueing delay in the round: of a packet, or of one that would have come at its end [s].
@@ -16,7 +16,7 @@ pub struct LinkRound {
     pub largest_s: f32,
     /// The mean over packets [s].
     pub mean_s: f32,
-    /// How many packets that is.
+    /// The same in packets.
     pub packets: u32,
     /// Packets that arrived, those refused too.
     pub arrivals: u32,
@@ -28,7 +28,7 @@ pub struct LinkRound {
     pub capacity_bits: f32,
 }
 
-/// What a flow did in one round.
+/// Behaviour of a flow in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FlowRound {
     /// User data that the receiver did not have yet, in order or not [B].

@@ -1,11 +1,11 @@
-//! What flows get, over time and against each other. Goodput counts user data when it arrives for the first time: what waits
+//! Shares of flows, over time and against each other. Goodput counts user data when it arrives for the first time: data that wait
 //! for a gap before it to be filled would come all at once otherwise, and its rate would seem to oscillate.
 
 use penstock_law::quantity::Time;
 
 use super::rounds::{FlowRound, WINDOW, windows};
 
-/// Starvation: the largest goodput over the smallest; one of zero counts as `floor` of its flow, what one packet comes to.
+/// Starvation: the largest goodput over the smallest; one of zero counts as `floor` of its flow, the goodput of one packet.
 /// `(goodput, floor)` of each flow, in the same unit. None of fewer than two flows, or where nobody got anything.
 pub fn starvation(flows: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let (mut count, mut least, mut most) = (0, f64::INFINITY, 0.0f64);
@@ -48,8 +48,8 @@ pub fn longest_silence(flow: &[FlowRound]) -> usize {
     flow.split(|round| round.arrived_bytes > 0.0).map(<[FlowRound]>::len).max().unwrap_or(0)
 }
 
-/// How many rounds pass until flows share fairly: the first round from which on, in [`WINDOW`] successive windows of [`WINDOW`]
-/// rounds each, every flow gets what all get on average, within `tolerance` of it. `flows` have the same rounds. None of fewer
+/// Rounds until flows share fairly: the first round from which on, in [`WINDOW`] successive windows of [`WINDOW`]
+/// rounds each, every flow gets the mean of all, within `tolerance` of it. `flows` have the same rounds. None of fewer
 /// than two flows, and if they never do. (RFC 5166, section 2.3, has convergence to such a bound.)
 pub fn fair_rounds(flows: &[&[FlowRound]], tolerance: f64) -> Option<usize> {
     if flows.len() < 2 {

@@ -41,7 +41,7 @@ pub(super) fn find(scenario: &Scenario, name: &str, group: &Group) -> Option<Fin
 mod tests {
     use super::super::scene::{flows, found, link};
 
-    /// Only where there are two queues, and only of a law that counts marks and does not ask for the other one.
+    /// Only where there are two queues, and only of a law that counts marks and does not require the other one.
     #[test]
     fn dctcp_in_the_classic_queue_is_found() {
         let over = |aqm: &str, cc: &str| {

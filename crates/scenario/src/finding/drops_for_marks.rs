@@ -1,4 +1,4 @@
-//! An AQM that marks, and nobody who hears.
+//! An AQM that marks, and no flow that responds to marks.
 
 use penstock_law::aqm::Serve;
 use penstock_law::cc::Marks;
@@ -14,7 +14,7 @@ pub(super) const KIND: Kind = Kind {
          it would mark",
 };
 
-/// Of laws that can be told not to mark, dropping is the other half of their work, and of one with a classic queue as well.
+/// For laws with a parameter against marks, dropping is the other half of their work, and for one with a classic queue as well.
 pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
     let aqm = &scenario.links[link].aqm;
     let needs = (aqm.law.real)(&aqm.values, &scenario.site(link)).ok()?.requirements();
@@ -50,7 +50,7 @@ fn has_ecn(parameters: &[Parameter]) -> bool {
 mod tests {
     use super::super::scene::{flows, found, link};
 
-    /// Only where no flow answers marks, and only of a law that has no other use than marks.
+    /// Only where no flow responds to marks, and only of a law that has no other use than marks.
     #[test]
     fn an_aqm_that_marks_flows_without_ecn_is_found() {
         let over = |aqm: &str, flows: &str| {

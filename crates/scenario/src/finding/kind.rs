@@ -1,4 +1,4 @@
-//! A kind of finding: its id and what it means.
+//! A kind of finding: its id and its meaning.
 
 use crate::summary::Finding;
 
@@ -7,7 +7,7 @@ use crate::summary::Finding;
 pub struct Kind {
     /// Its id, which is also its heading in `docs/findings.md`.
     pub id: &'static str,
-    /// What it means.
+    /// The meaning, as a sentence.
     pub meaning: &'static str,
 }
 

@@ -13,7 +13,7 @@ pub(super) const KIND: Kind = Kind {
          their slowest link; they lose packets throughout the run",
 };
 
-/// What each flow of a group wants to keep queued, where its law has a number for that and the flow goes on long enough to
+/// The target queue of each flow of a group, where its law has a number for that and the flow goes on long enough to
 /// get there.
 fn alpha(group: &Group) -> Option<f64> {
     let has = group.cc.law.parameters.iter().any(|p| p.name == "alpha" && p.unit == Unit::Packets);

@@ -1,4 +1,4 @@
-//! What series say of one link or one group.
+//! Samples of one link or one group from the series.
 
 use crate::world::{Cells, Table};
 

@@ -9,7 +9,7 @@ pub(super) fn scenario(text: &str) -> Scenario {
     cells.unwrap_or_else(|e| panic!("{e}")).remove(0).scenario
 }
 
-/// What the scenario alone tells: id, subject and text of each.
+/// Findings of the scenario alone: id, subject and text of each.
 pub(super) fn found(text: &str) -> Vec<(String, String, String)> {
     super::of_scenario(&scenario(text)).into_iter().map(|f| (f.id, f.subject, f.text)).collect()
 }

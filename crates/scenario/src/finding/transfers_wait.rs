@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind {
          completion times include these waits",
 };
 
-/// What waits in line counts as a finding from this share of the transfers on. With many connections a few wait now and
+/// Waiting transfers count as a finding from this share of the transfers on. With many connections a few wait now and
 /// then, as in any queue.
 const WAITED: f64 = 0.01;
 

@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
               or a quarter, and by more than four standard deviations; means depend on the length of the run",
 };
 
-/// Pieces of each half, whose means say how much the run varies by itself.
+/// Pieces of each half, whose means measure how much the run varies by itself.
 const PIECES: usize = 10;
 /// The halves are to differ by more than so many standard deviations of the pieces of the second half. The difference of
 /// two means of ten independent pieces has 0.45 of these: by chance fewer than one run in a thousand is found (Student's t
@@ -27,8 +27,8 @@ const QUEUE: f64 = 0.25;
 /// A queue that differs by less does not matter [packets].
 const LEAST_QUEUE: f64 = 5.0;
 
-/// What differs most between the halves, if something does. Only runs that have nothing to change in the measured span are
-/// asked: every flow starts at its beginning or before and goes on to its end, and no window takes the run apart.
+/// The largest difference between the halves, if there is one. Only runs that have nothing to change in the measured span are
+/// compared: every flow starts at its beginning or before and goes on to its end, and no window takes the run apart.
 pub(super) fn find(scenario: &Scenario, measured_s: f64, series: &[Table]) -> Option<Finding> {
     let from = scenario.warmup.seconds();
     let between = (from, from + measured_s);

@@ -1,4 +1,4 @@
-//! The tables of flow groups: who sends, when, how much, by what way to the first link, and how their senders work.
+//! The tables of flow groups: number, start, size, the way to the first link, and the behaviour of senders.
 
 use super::limits::{
     CHANCE, LOSS, MOST_AT_ONCE, MOST_BLOCKS, MOST_BURST, MOST_CONNECTIONS_OF_A_BROWSER, MOST_FLOWS, MOST_OBJECTS,
@@ -355,7 +355,7 @@ pub(crate) static KNOWN_BOTTLENECK: Table = Table {
     ],
 };
 
-/// What senders and receivers do besides the law.
+/// Behaviour of senders and receivers besides the law.
 pub(crate) static SENDER: Table = Table {
     path: "flows.NAME.sender",
     what: "Behaviour of senders and receivers apart from the law. A law without acknowledgements accepts only \

@@ -90,7 +90,7 @@ pub fn reference() -> String {
     page
 }
 
-/// What each kind of host has otherwise than the first.
+/// The options of each kind of host that differ from the first.
 fn hosts() -> String {
     let hosts: Vec<Profile> = Profile::WORDS.iter().map(|(_, profile)| *profile).collect();
     let row = |name: &str, cells: Vec<String>| format!("| {name} | {} |\n", cells.join(" | "));
@@ -140,7 +140,7 @@ fn silent(key: &Key) -> String {
     }
 }
 
-/// What a key takes, in words.
+/// The values of a key, in words.
 fn takes(shape: &Shape) -> String {
     let coded = |words: &[&str]| listed(words.iter().map(|word| format!("`\"{word}\"`")).collect());
     let table = |table: &Table| {

@@ -1,6 +1,6 @@
 //! The format as a JSON Schema, draft 2020-12, for editors that complete and check TOML.
 //!
-//! It says which keys there are and what each may look like, not what must hold between them: a file that the reader
+//! It describes keys and the shape of their values, not their relations: a file that the reader
 //! takes is valid, and a valid file may still be refused.
 
 use penstock_law::Registry;

@@ -1,4 +1,4 @@
-//! What tables, keys and values of the format are made of: shapes, ranges, and the words that stand for settings.
+//! Parts of tables, keys and values of the format: shapes, ranges, and the words that stand for settings.
 
 use crate::model::Profile;
 use crate::model::{
@@ -12,7 +12,7 @@ use crate::quantity::{Kind, RATE, SIZE, TIME};
 pub(crate) struct Table {
     /// Where it stands, as in `links.NAME`; empty for the file itself.
     pub(crate) path: &'static str,
-    /// What it is about: a sentence or two for the reference page.
+    /// Its subject: a sentence or two for the reference page.
     pub(crate) what: &'static str,
     /// Its keys, in the order of the reference page.
     pub(crate) keys: &'static [Key],
@@ -21,28 +21,28 @@ pub(crate) struct Table {
 /// A key of a table.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// How it is spelled.
+    /// Spelling of the key.
     pub(crate) name: &'static str,
-    /// What it takes.
+    /// Shape of its value.
     pub(crate) shape: Shape,
-    /// What holds without it.
+    /// The default, where the key is missing.
     pub(crate) silent: Silent,
-    /// What it is.
+    /// Description for the reference page.
     pub(crate) what: &'static str,
 }
 
-/// What holds where a key is missing.
+/// The default of a missing key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Silent {
     /// Nothing: the key must be there.
     Required,
     /// This value, as TOML spells it.
     Is(&'static str),
-    /// What these words say.
+    /// A default in these words.
     Means(&'static str),
 }
 
-/// What a key takes.
+/// The values that a key takes.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// One line of text.
@@ -100,10 +100,10 @@ pub(crate) enum Shape {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Range {
     pub(super) least: f64,
-    /// Whether the least itself is outside.
+    /// Whether the minimum itself is outside.
     pub(super) above: bool,
     pub(super) most: f64,
-    /// Whether the most itself is outside.
+    /// Whether the maximum itself is outside.
     pub(super) below: bool,
 }
 
@@ -133,7 +133,7 @@ impl Range {
 
 /// A choice that the format spells as a word.
 pub(crate) trait Word: Copy + PartialEq + 'static {
-    /// Each word and what it stands for, the default first.
+    /// Each word and its value, the default first.
     const WORDS: &'static [(&'static str, Self)];
 
     /// Its word.

@@ -1,10 +1,10 @@
-//! What asks for the transfers of a group, where that depends on what has come before.
+//! Applications that request the transfers of a group, where these depend on earlier ones.
 
 use std::sync::Arc;
 
 use penstock_law::quantity::{Rate, Time};
 
-/// What asks for a group's transfers.
+/// The application that requests a group's transfers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Application {
     /// Browsers that load pages.
@@ -16,9 +16,9 @@ pub enum Application {
 /// A web page: objects of the group's size, in rounds of which each begins when the one before is complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// How many objects each round has.
+    /// Number of objects in each round.
     pub rounds: Arc<[u32]>,
-    /// How many flows load it.
+    /// Number of flows that load it.
     pub connections: u32,
     /// Whether a flow carries all objects of a round together; otherwise each carries one at a time.
     pub multiplexed: bool,
@@ -29,9 +29,9 @@ pub struct Page {
 pub struct Video {
     /// The rates that every chunk has, which grow; two at least.
     pub rates: Arc<[Rate]>,
-    /// How long a chunk plays.
+    /// Playing time of a chunk.
     pub chunk: Time,
-    /// How much the player holds.
+    /// Capacity of the player.
     pub buffer: Time,
     /// Up to this much the lowest rate.
     pub reservoir: Time,

@@ -1,19 +1,19 @@
-//! How senders and receivers behave besides the law.
+//! Behaviour of senders and receivers besides the law.
 
 use penstock_law::quantity::Time;
 
 use super::{Remember, RttNoise};
 
-/// A kind of host. Every value of [`Profile::options`] can be said otherwise by its own key.
+/// A kind of host. Every value of [`Profile::options`] has a key of its own, which wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// The senders of ns-2 and of the papers before 2010.
     Ns2,
-    /// What the RFCs of the standards track recommend.
+    /// Recommendations of the RFCs of the standards track.
     Rfc,
     /// A current Linux kernel.
     Linux,
-    /// A stack of QUIC (RFC 9002), as far as this format can say it.
+    /// A stack of QUIC (RFC 9002), as far as this format can describe it.
     Quic,
 }
 
@@ -26,7 +26,7 @@ pub enum Recovery {
     NewReno,
     /// RFC 2581: fast recovery ends with the first acknowledgement of new data.
     Reno,
-    /// By time: RACK-TLP (RFC 8985), with the parts that [`RackOptions`] says.
+    /// By time: RACK-TLP (RFC 8985), with the parts in [`RackOptions`].
     Rack,
 }
 
@@ -48,27 +48,27 @@ impl RackOptions {
     pub const ALL: Self = Self { prr: true, tail_loss_probe: true, dsack: true, undo: true };
 }
 
-/// What the least retransmission timeout bounds.
+/// The quantity that the least retransmission timeout bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rto {
     /// The whole timeout (RFC 6298, rule 2.4).
     Rfc6298,
-    /// What is added to the smoothed round trip, estimated as Linux does (`tcp_rtt_estimator` of `net/ipv4/tcp_input.c`).
+    /// The term added to the smoothed round trip, estimated as Linux does (`tcp_rtt_estimator` of `net/ipv4/tcp_input.c`).
     Linux,
 }
 
-/// How the receiver tells of congestion marks.
+/// Feedback of congestion marks by the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EcnEcho {
-    /// Each acknowledgement says which of its packets were marked.
+    /// Each acknowledgement lists which of its packets were marked.
     PerPacket,
-    /// Every acknowledgement echoes from a mark until the sender says it has reduced its window (RFC 3168).
+    /// Every acknowledgement echoes from a mark until the sender sets CWR (RFC 3168).
     Classic,
     /// Every acknowledgement has a counter of marked packets (RFC 9768).
     Accurate,
 }
 
-/// What a receiver understands of ECN, asked for accurate feedback.
+/// Support of ECN by a receiver of which accurate feedback is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiverEcn {
     /// Accurate ECN (RFC 9768).
@@ -80,13 +80,13 @@ pub enum ReceiverEcn {
 /// When packets leave within the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pacing {
-    /// At the gap the law says; a law that says none is clocked by acknowledgements.
+    /// At the gap in the law's output; a law without one is clocked by acknowledgements.
     Law,
-    /// Clocked by acknowledgements whatever the law says.
+    /// Clocked by acknowledgements whatever the law's output.
     Off,
 }
 
-/// What limits a sender that a law paces.
+/// Limits of a sender that a law paces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// The window, and the gap where the law sets one.
@@ -100,11 +100,11 @@ pub enum Limit {
 pub enum Arithmetic {
     /// `f64`.
     Real,
-    /// 64-bit fixed point with 32 binary digits: exactly what the kernel computes.
+    /// 64-bit fixed point with 32 binary digits: exactly the arithmetic of the kernel.
     Fixed,
 }
 
-/// What the law of a sender observes of its bottleneck in the place of estimates: multiples of the true values of the
+/// Bottleneck that the law of a sender observes instead of estimates: multiples of the true values of the
 /// slowest link on the way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownBottleneck {
@@ -114,18 +114,18 @@ pub struct KnownBottleneck {
     pub buffer: f64,
 }
 
-/// How senders and receivers behave besides the law.
+/// Behaviour of senders and receivers besides the law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SenderOptions {
-    /// The host that the other values are of, where the file does not say otherwise.
+    /// The host that the other values are of, where the file has no key of theirs.
     pub profile: Profile,
     /// Window at the start [packets].
     pub initial_window: f64,
     /// Where slow start ends before the first congestion event [packets]; infinite if it does not.
     pub initial_ssthresh: f64,
-    /// Packets in flight at most, whatever the law says [packets]; infinite if the receiver takes all.
+    /// Packets in flight at most, whatever the law's window [packets]; infinite if the receiver takes all.
     pub receive_window: f64,
-    /// Least retransmission timeout, or the least part of it (RFC 6298 says 1 s, systems 0.2 s).
+    /// Least retransmission timeout, or the least part of it (1 s in RFC 6298, 0.2 s in systems).
     pub min_rto: Time,
     /// Which of the two.
     pub rto: Rto,
@@ -139,19 +139,19 @@ pub struct SenderOptions {
     pub delayed_ack: u32,
     /// Packets of a connection that are acknowledged one by one before acknowledgements wait.
     pub quick_acks: u32,
-    /// How marks are told, if the receiver knows how: see [`SenderOptions::echo`].
+    /// Feedback of marks, if the receiver supports it: see [`SenderOptions::echo`].
     pub ecn_echo: EcnEcho,
     /// Whether acknowledgements with accurate feedback have its option besides the field in the header.
     pub accecn_option: bool,
-    /// Whether the receiver knows accurate feedback.
+    /// Support of accurate feedback by the receiver.
     pub receiver_ecn: ReceiverEcn,
     /// Blocks of selective acknowledgements in an acknowledgement, at the most.
     pub sack_blocks: u32,
-    /// Whether a connection opens with a SYN and its answer.
+    /// Whether a connection opens with SYN and SYN-ACK.
     pub handshake: bool,
     /// When packets leave within the window.
     pub pacing: Pacing,
-    /// Whether the window limits what is in flight.
+    /// Whether the window limits the packets in flight.
     pub limit: Limit,
     /// Packets that leave together, as segmentation offload sends them.
     pub burst: u32,
@@ -159,16 +159,16 @@ pub struct SenderOptions {
     pub limited_transmit: bool,
     /// Errors of its round-trip samples: some are too long.
     pub rtt_noise: Option<RttNoise>,
-    /// What the law observes of its bottleneck in the place of estimates.
+    /// Bottleneck that the law observes instead of estimates.
     pub bottleneck: Option<KnownBottleneck>,
-    /// What a transfer after the first begins with.
+    /// Knowledge with which a transfer after the first begins.
     pub remember: Remember,
     /// The numbers the law computes with.
     pub arithmetic: Arithmetic,
 }
 
 impl SenderOptions {
-    /// How marks are told, after both ends have agreed (RFC 9768, section 3.1.1).
+    /// Feedback of marks after both ends have agreed (RFC 9768, section 3.1.1).
     pub fn echo(&self) -> EcnEcho {
         match (self.ecn_echo, self.receiver_ecn) {
             (EcnEcho::Accurate, ReceiverEcn::Classic) => EcnEcho::Classic,

@@ -1,10 +1,10 @@
-//! What people write for units, and the same quantity in the units of a scenario.
+//! Usual spellings of units, and the same quantity in the units of a scenario.
 //!
 //! A spelling that has two meanings gives both. One that nobody can be sure of, such as `parsec`, gives none.
 
 use super::{Decimal, Kind};
 
-/// What a spelling may stand for: `times * 10^power` of a unit that is known.
+/// A possible meaning of a spelling: `times * 10^power` of a unit that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Meaning {
     times: u128,
@@ -20,7 +20,7 @@ const fn several(times: u128, unit: &'static str) -> Meaning {
     Meaning { times, power: 0, unit }
 }
 
-/// The quantities of `kind` that a text may stand for, as a scenario has them; none where its number or unit says nothing.
+/// The quantities of `kind` that a text may stand for, as a scenario has them; none where its number or unit is unknown.
 pub(super) fn suggested(text: &str, kind: &Kind) -> Vec<String> {
     let Some((decimal, unit)) = Decimal::split(text) else { return Vec::new() };
     // Longer numbers are not kept digit by digit.
@@ -102,7 +102,7 @@ impl Prefix {
         }
     }
 
-    /// How many ones.
+    /// Number of ones.
     const fn ones(self) -> u128 {
         (if self.binary { 1024u128 } else { 1000 }).pow(self.power as u32)
     }
@@ -118,7 +118,7 @@ enum Of {
     Nothing,
 }
 
-/// How much of what.
+/// Prefix and unit of a spelling.
 fn amount(unit: &str) -> Option<(Prefix, Of)> {
     let lower = unit.to_lowercase();
     let words = [("bits", Of::Bits), ("bit", Of::Bits), ("bytes", Of::Bytes), ("byte", Of::Bytes)];
@@ -183,13 +183,13 @@ mod tests {
     use super::super::{BDP, PACKETS, PER_SECOND, RATE, SIZE, TIME, bytes, measure, not_a, rate, time};
     use super::*;
 
-    /// What a quantity of `kind` is in base units.
+    /// A quantity of `kind` in base units.
     fn exactly(text: &str, kind: &Kind) -> Decimal {
         let (decimal, factor, power) = measure(text, kind).unwrap_or_else(|e| panic!("{e}"));
         Decimal::of(decimal.digits * factor, decimal.exponent + power)
     }
 
-    /// A kind, spellings, and what one of each may be in base units: digits and a power of ten each.
+    /// A kind, spellings, and possible values of one of each in base units: digits and a power of ten each.
     type Spelled = (&'static Kind, &'static [&'static str], &'static [(u128, i32)]);
 
     #[rustfmt::skip] // one kind of spelling a line

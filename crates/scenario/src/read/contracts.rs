@@ -1,4 +1,4 @@
-//! `[classes]`, `[customers]` and `[stop]`: what is said of flows together.
+//! `[classes]`, `[customers]` and `[stop]`: statements about several flows together.
 
 use indexmap::IndexMap;
 use penstock_law::conditioner::{self, Conditioner};
@@ -11,7 +11,7 @@ use crate::format::{self, CHANCE};
 use crate::model::{Chosen, Class, Customer, Group, Packet, StopRule};
 use crate::quantity::print_rate;
 
-/// What these are read against; none of what could not be read itself.
+/// The tables that these are read against; none of those that could not be read themselves.
 pub(super) struct Together<'a> {
     pub(super) fields: &'a Fields<'a>,
     pub(super) groups: Option<&'a [(String, Item<'a>, Group)]>,

@@ -1,4 +1,4 @@
-//! What a link says of packets, where no packet that it is about crosses it: a setting without effect.
+//! Settings of a link about packets that never cross it: settings without effect.
 
 use penstock_law::cc::{Marks, Requirements};
 
@@ -82,7 +82,7 @@ fn check_ecn(line: &mut Line<'_>, groups: &Groups<'_>, packet: Packet) {
     }
 }
 
-/// Whether what has no effect comes from the defaults, which are for those who can use them. Otherwise it is refused.
+/// Whether a setting without effect comes from the defaults, which are for those who can use them. Otherwise it is refused.
 fn inherits(line: &Line<'_>, key: &str, found: String, remedy: &str) -> bool {
     let item = line.item.entry(key).unwrap_or_else(|| line.item.clone());
     if !item.node.inherited {

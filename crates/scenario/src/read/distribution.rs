@@ -15,7 +15,7 @@ const LARGEST: f64 = 1e15;
 const REMEDY: &str =
     "write `web-search`, `data-mining`, `video-chunks` or the name of a file, as in `{ distribution = \"sizes.csv\" }`";
 
-/// Reads what `distribution` has: a name, a file's name, or a table of a file's name and its hash.
+/// Reads the value of `distribution`: a name, a file's name, or a table of a file's name and its hash.
 pub(super) fn distribution(item: &Item<'_>, traces: &Traces<'_>) -> Result<Distribution, Reported> {
     if item.node.table().is_none() {
         let name = item.path(REMEDY)?;

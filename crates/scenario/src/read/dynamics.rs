@@ -71,5 +71,5 @@ pub(super) fn affordable(
     ))
 }
 
-/// What to do where no round follows from the flows.
+/// The remedy where no round follows from the flows.
 const ROUND: &str = "write one, as in `round = \"40 ms\"`";

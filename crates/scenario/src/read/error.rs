@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: every error of a file, each in one sentence with its place.
+//! Errors of a scenario: every error of a file, each in one sentence with its position.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -17,10 +17,10 @@ pub(super) const MOST_SHOWN: usize = 20;
 const MOST_KEY: usize = 200;
 const MOST_FOUND: usize = 400;
 const MOST_REMEDY: usize = 2000;
-/// How much of a long line an excerpt has on either side of its span [B].
+/// Length of a long line that an excerpt has on either side of its span [B].
 const AROUND: usize = 100;
 
-/// One error: where, what was found and what would do.
+/// One error: position, text found and valid text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ReadError {
     /// The file, as its reader named it.
@@ -31,17 +31,17 @@ pub struct ReadError {
     pub column: Option<u32>,
     /// The dotted path of the key, empty where the text is not TOML.
     pub key: String,
-    /// What was found.
+    /// The text found.
     pub found: String,
-    /// What would do.
+    /// The remedy: texts that are valid instead.
     pub remedy: String,
-    /// The `--set` it came from, and the cell of the sweep it happened in.
+    /// The `--set` it came from, and the cell of the sweep it occurred in.
     pub context: Option<String>,
     /// The line it is on, where the text is at hand.
     pub excerpt: Option<Excerpt>,
 }
 
-/// A line of a file with the part that an error is about. Of a long line it has what is around that part.
+/// A line of a file with the part that an error is about. Of a long line it has only the surroundings of that part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The line, without its end.
@@ -54,7 +54,7 @@ pub struct Excerpt {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ReadErrors {
     all: Vec<ReadError>,
-    /// How many there are besides.
+    /// Number of errors besides.
     beyond: usize,
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Reported(());
 pub(super) struct Errors {
     file: Arc<str>,
     text: Arc<str>,
-    /// Where each line starts, once somebody asks.
+    /// Start of each line, computed at the first use.
     starts: OnceCell<Vec<usize>>,
     said: RefCell<Said>,
     may_lack_keys: Cell<bool>,
@@ -127,9 +127,9 @@ pub(super) struct Errors {
 
 #[derive(Default)]
 struct Said {
-    /// With the place by which they are sorted.
+    /// With the position by which they are sorted.
     kept: Vec<(usize, ReadError)>,
-    /// What was said, by place and the last part of the key: a default that is wrong is wrong in each link that has it,
+    /// Reported errors, by position and the last part of the key: a default that is wrong is wrong in each link that has it,
     /// and a value that is wrong is wrong in each cell of the sweep.
     seen: BTreeSet<(usize, String)>,
     beyond: usize,
@@ -157,7 +157,7 @@ impl Errors {
         self.may_lack_keys.get()
     }
 
-    /// Reports an error at a place.
+    /// Reports an error at a position.
     pub(super) fn report(&self, origin: &Origin, key: &str, found: &str, remedy: &str) -> Reported {
         let (at, context) = match origin {
             Origin::File(span) => (span.start, None),
@@ -199,12 +199,12 @@ impl Errors {
         Reported(())
     }
 
-    /// How many errors were reported so far, the same error counted each time.
+    /// Number of errors reported so far, the same error counted each time.
     pub(super) fn count(&self) -> usize {
         self.said.borrow().reported
     }
 
-    /// For what cannot be read because of an error that was reported elsewhere.
+    /// For values that cannot be read because of an error that was reported elsewhere.
     pub(super) fn already(&self) -> Reported {
         debug_assert!(self.count() > 0, "an error was reported");
         Reported(())
@@ -229,12 +229,12 @@ impl Errors {
         }
     }
 
-    /// How many different errors are kept so far.
+    /// Number of different errors kept so far.
     pub(super) fn kept(&self) -> usize {
         self.said.borrow().kept.len()
     }
 
-    /// Says of the errors that were kept after the first `known` where they happened.
+    /// Adds the context to the errors that were kept after the first `known`.
     pub(super) fn happened(&self, known: usize, cell: &str) {
         for (_, error) in &mut self.said.borrow_mut().kept[known..] {
             let cell = format!("in the cell {}", cut(cell, MOST_FOUND));
@@ -255,7 +255,7 @@ impl Errors {
         self.all().unwrap_or_else(|| unreachable!("an error was reported"))
     }
 
-    /// The line of a place.
+    /// The line of a position.
     pub(super) fn line(&self, origin: &Origin) -> Option<u32> {
         if let Origin::File(span) = origin { Some(self.place(span).0) } else { None }
     }
@@ -264,7 +264,7 @@ impl Errors {
         &self.file
     }
 
-    /// Line, column and line of text of a place.
+    /// Line, column and line of text of a span.
     fn place(&self, span: &Range<usize>) -> (u32, u32, Option<Excerpt>) {
         let text = &*self.text;
         let starts = self
@@ -322,7 +322,7 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     (near.0 <= allowed).then_some(near.1)
 }
 
-/// What would do instead of an unknown name: the nearest one, and all there are.
+/// The remedy for an unknown name: the nearest one, and all there are.
 pub(super) fn offer(word: &str, known: &[&str], noun: &str) -> String {
     if known.is_empty() {
         return format!("there is no {noun} here");

@@ -23,7 +23,7 @@ use crate::model::Profile;
 use crate::model::{Application, Chosen, Group, Packet, Rtt, Start};
 use crate::quantity::print_time;
 
-/// What a group is read against; none of what could not be read itself.
+/// The tables that a group is read against; none of those that could not be read themselves.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub(super) lines: Option<&'a [Line<'a>]>,
@@ -112,7 +112,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
     })
 }
 
-/// How many flows there are where the scenario does not say. Transfers that arrive shall not wait for each other: each has a
+/// The default number of flows. Transfers that arrive shall not wait for each other: each has a
 /// connection, or one run in a billion has a transfer too many (a Poisson number exceeds its mean by six standard deviations).
 fn default_count(fields: &Fields<'_>, duration: Option<Time>, application: Option<&Option<Application>>) -> u32 {
     if let Some(Some(Application::Page(page))) = application {
@@ -134,7 +134,7 @@ struct Way {
     to: String,
     forward: Vec<String>,
     backward: Vec<String>,
-    /// What its links take there and back.
+    /// Delay of its links there and back.
     delay: Time,
 }
 
@@ -153,7 +153,7 @@ fn way(fields: &Fields<'_>, lines: Option<&[Line<'_>]>) -> Result<Option<Way>, R
     Ok(Some(Way { from, to, forward: names(forward), backward: names(backward), delay }))
 }
 
-/// What a law has that answers nothing: other parameters from times on, and how far its gaps vary.
+/// Keys of an unresponsive law: other parameters from times on, and the jitter of its gaps.
 fn by_itself(
     law: &SenderLaw<'_>,
     cc_item: &Item<'_>,

@@ -25,12 +25,12 @@ pub(super) fn law<R: Registered>(item: &Item<'_>) -> Result<Chosen<R>, Reported>
     parameters(item, |_, _, _| Ok(Apart::No))
 }
 
-/// A sender's law, and what only those may have that answer nothing.
+/// A sender's law, and the keys that only unresponsive laws have.
 pub(super) struct SenderLaw<'a> {
     pub(super) chosen: Chosen<Controller>,
     /// Parameters that change with time.
     pub(super) changing: Vec<Changing<'a>>,
-    /// How far gaps may be from the law's, as a share of them.
+    /// Jitter of the gaps, as a share of them.
     pub(super) spacing_jitter: Option<(Item<'a>, f64)>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn sender_law<'a>(
     Ok(SenderLaw { chosen, changing, spacing_jitter })
 }
 
-/// What becomes of a key that may be read apart from the others.
+/// The outcome of a key that may be read apart from the others.
 enum Apart {
     /// It is a parameter like any other, or unknown.
     No,
@@ -158,7 +158,7 @@ fn parameters<'a, R: Registered>(
     Ok(Chosen { law: entry, values })
 }
 
-/// What sort of law has that name, and where it can be written.
+/// The role of the law of that name, and the tables that may have it.
 fn place_of(registry: &Registry, name: &str) -> Option<(&'static str, &'static str)> {
     let controller = registry.controller(name).map(|_| (Controller::NOUN, "`cc` of a group of flows"));
     let aqm = || registry.aqm(name).map(|_| (Aqm::NOUN, "`aqm` of a link"));
@@ -200,7 +200,7 @@ fn parameter_value(item: &Item<'_>, law: &str, parameter: &Parameter) -> Result<
     }
 }
 
-/// What a parameter may be, in words.
+/// The range of a parameter, in words.
 fn range(parameter: &Parameter) -> String {
     match parameter.unit {
         Unit::Switch => "`true` or `false`".into(),
@@ -212,7 +212,7 @@ fn range(parameter: &Parameter) -> String {
     }
 }
 
-/// Compiles the law where it will run, and answers what it asks of its host; a contradiction is an error at `item`.
+/// Compiles the law where it will run, and returns its requirements; a contradiction is an error at `item`.
 pub(super) fn compile<R: Role>(
     item: &Item<'_>,
     chosen: &Chosen<R>,
@@ -221,7 +221,7 @@ pub(super) fn compile<R: Role>(
     compile_where(item, chosen, site, str::to_owned)
 }
 
-/// The same, where `named` puts names into what the law says.
+/// The same, where `named` puts names into the law's error.
 pub(super) fn compile_where<R: Role>(
     item: &Item<'_>,
     chosen: &Chosen<R>,
@@ -239,7 +239,7 @@ pub(super) fn compile_fixed<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, site: 
     Ok(true)
 }
 
-/// Whether a law spaces packets once it knows the round trip. One that cannot be built says so elsewhere.
+/// Whether a law spaces packets once it knows the round trip. The error of one that cannot be built is reported elsewhere.
 pub(super) fn paces(chosen: &Chosen<Controller>, site: &cc::Context) -> bool {
     let path = cc::Observation { rtt_s: 0.1, base_rtt_s: 0.1, ..cc::Observation::zero() };
     (chosen.law.real)(&chosen.values, site).is_ok_and(|mut law| {

@@ -1,4 +1,4 @@
-//! What a line does to packets, beside losing some at random: bursts of losses, packets that come late or twice, ECN fields
+//! Treatment of packets by a line, beside random loss: bursts of losses, packets that come late or twice, ECN fields
 //! that it changes.
 
 use penstock_law::quantity::{Rate, Time};
@@ -9,7 +9,7 @@ use crate::format::{self, BURST, CHANCE, MOST_WINDOW, SHARE};
 use crate::model::{Aggregation, EcnOnLine, LossSpacing, Reorder};
 use crate::quantity::print_rate;
 
-/// What a line does.
+/// The keys of a line.
 pub(super) struct OnLine {
     pub(super) loss_burst: Option<f64>,
     pub(super) reorder: Option<Reorder>,
@@ -18,7 +18,7 @@ pub(super) struct OnLine {
     pub(super) ecn: EcnOnLine,
 }
 
-/// Reads what a line does, beside a `loss` of which the spacing is known. `most` is the highest rate of its link.
+/// Reads the keys of a line, beside a `loss` of which the spacing is known. `most` is the highest rate of its link.
 pub(super) fn on_line(
     fields: &Fields<'_>,
     loss: Option<(f64, LossSpacing)>,

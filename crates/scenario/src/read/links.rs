@@ -14,7 +14,7 @@ use crate::format::{self, Discipline, LOSS, MOST_QUANTUM, MOST_WINDOW, WAY_BACK}
 use crate::model::{Arithmetic, Buffer, By, Chosen, EcnOnLine, Link, LossSpacing, Packet, Policer, Scheduler, Service};
 use crate::quantity::{self, Products};
 
-/// What the size of a buffer may depend on.
+/// Quantities that the size of a buffer may depend on.
 #[derive(Clone, Copy)]
 pub(super) enum Depends {
     /// So many bandwidth-delay products: the rate and the round-trip times of the flows.
@@ -23,7 +23,7 @@ pub(super) enum Depends {
     Time(Time),
 }
 
-/// What links are read with, as far as it could be read.
+/// The tables that links are read with, as far as they could be read.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub(super) packet: Option<Packet>,
@@ -36,7 +36,7 @@ pub(super) struct Line<'a> {
     pub(super) name: String,
     pub(super) item: Item<'a>,
     pub(super) link: Link,
-    /// Where the buffer was written, and what its size depends on, if it does.
+    /// Where the buffer was written, and the quantity that its size depends on, if it does.
     depends: Option<(Item<'a>, Depends)>,
     /// Whether the buffer is that of the link before, whose way back this is.
     same_buffer: bool,
@@ -44,7 +44,7 @@ pub(super) struct Line<'a> {
     pub(super) scheduler: Option<Item<'a>>,
 }
 
-/// Reads `[links]`. Where the size of packets could not be read, what depends on it is left unread.
+/// Reads `[links]`. Where the size of packets could not be read, values that depend on it are left unread.
 pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
     let before = item.errors.count();
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
@@ -70,7 +70,7 @@ pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<
     item.errors.each(before, read.into_iter())
 }
 
-/// Reads one link and answers whether it is duplex.
+/// Reads one link and returns whether it is duplex.
 fn line<'a>(
     name: &str,
     item: Item<'a>,
@@ -132,7 +132,7 @@ fn line<'a>(
     Ok((line, duplex?))
 }
 
-/// The way back of a duplex link, with what `over` changes of it.
+/// The way back of a duplex link, with the changes of `over`.
 fn way_back<'a>(
     there: &Line<'a>,
     name: String,
@@ -196,7 +196,7 @@ fn site(rate: Option<Rate>, delay: Option<Time>, packet: Option<Packet>) -> Opti
     Some(aqm::Context { rate: rate?, delay: delay?, packet: packet?.wire, classes: Vec::new() })
 }
 
-/// What the AQM computes with.
+/// The arithmetic of the AQM.
 fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Aqm>>) -> Result<Arithmetic, Reported> {
     let arithmetic = fields.or("arithmetic", inherited, |item| item.choice())?;
     let Some(aqm) = aqm.filter(|aqm| arithmetic != Arithmetic::Real && aqm.law.fixed.is_none()) else {
@@ -212,7 +212,7 @@ fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Aq
 /// The largest number of both keys of a policer: those of the contract that it is built of.
 const MOST_OF_POLICER: u64 = 1_000_000_000_000;
 
-/// What is dropped before the queue.
+/// The policer in front of the queue.
 fn policer(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Option<Policer>, Reported> {
     let Some(item) = fields.find("policer") else { return Ok(None) };
     let remedy = "write `{ rate = \"5 Mbit/s\", burst = \"30 kB\" }`";
@@ -240,7 +240,7 @@ fn policer(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Option<Policer
     Ok(Some(Policer { rate: rate?, burst: burst? }))
 }
 
-/// What is lost on the line, and how it is spaced.
+/// Losses on the line, and their spacing.
 fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
     let loss = fields.or("loss", 0.0, |item| item.within(LOSS, "a probability of loss"));
     let Some(item) = fields.find("loss_spacing") else { return Ok((loss?, LossSpacing::Random)) };
@@ -255,7 +255,7 @@ fn loss(fields: &Fields<'_>) -> Result<(f64, LossSpacing), Reported> {
     Err(item.wrong("`loss_spacing` has no effect without `loss`", "leave it out, or write a `loss` above zero"))
 }
 
-/// The one transmission of each flow that is lost whatever `loss` says: this, or drawn between two.
+/// The one transmission of each flow that is lost whatever `loss` is: this, or drawn between two.
 fn lose_transmission(fields: &Fields<'_>) -> Result<Option<(u32, u32)>, Reported> {
     let Some(item) = fields.find("lose_transmission") else { return Ok(None) };
     let number = |item: &Item<'_>| item.whole(1, MOST_WINDOW).map(|n| n as u32);
@@ -379,7 +379,7 @@ fn quantum(item: &Item<'_>) -> Result<Bytes, Reported> {
     Err(item.wrong(format!("a quantum of `{}` is out of range", item.shown()), "write `1 B` to `1 GB`"))
 }
 
-/// A buffer, or what its size depends on.
+/// A buffer, or the quantity that its size depends on.
 pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer, Option<Depends>), Reported> {
     let remedy = "write `unlimited`, or packets, bytes, a time at the rate or bandwidth-delay products, as in `100 packets`, \
                   `8 MB`, `50 ms`, `1 bdp`";
@@ -422,7 +422,7 @@ pub(super) fn buffer(item: &Item<'_>, packet: Option<Packet>) -> Result<(Buffer,
     Ok((Buffer::Bytes(bytes), None))
 }
 
-/// The law of a queue: what is written, what the way there has, or drop-tail. And what it asks of its host at a place, if
+/// The law of a queue: that of the file, that of the way there, or drop-tail. Also its requirements on its host at a link, if
 /// that is known.
 fn aqm(
     fields: &Fields<'_>,
@@ -446,7 +446,7 @@ fn aqm(
 /// The largest size that can be written [B].
 const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 
-/// How many bytes come in a time at a rate, rounded up.
+/// Bytes that arrive in a time at a rate, rounded up.
 pub(super) fn in_time(item: &Item<'_>, time: Time, rate: Rate, wire: Bytes) -> Result<Buffer, Reported> {
     let work = u128::from(rate.0) * u128::from(time.0);
     let bytes =

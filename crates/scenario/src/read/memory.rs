@@ -1,8 +1,8 @@
-//! How much memory a scenario may take, and how a refusal says so.
+//! The limit on the memory of a scenario, and the words of its refusal.
 
 use std::sync::Arc;
 
-/// How much memory a scenario may take, by the estimates of [`needs`](super::needs).
+/// The memory that a scenario may take, by the estimates of [`needs`](super::needs).
 #[derive(Debug, Clone)]
 pub(super) struct Memory {
     /// The most [B].
@@ -21,7 +21,7 @@ impl Memory {
         self.most
     }
 
-    /// What a part takes, and what it comes to with what was counted before.
+    /// The memory of a part, and the sum with the parts counted before.
     pub(super) fn told(&self, part: f64, all: f64) -> String {
         let (part, all, most) = (amount(part), amount(all), amount(self.most));
         let together = if part == all { String::new() } else { format!(", {all} with the whole scenario") };
@@ -30,7 +30,7 @@ impl Memory {
 }
 
 impl Default for Memory {
-    /// For those who do not know what there is.
+    /// For callers that do not know the free memory.
     fn default() -> Self {
         Self::of(16_000_000_000, "are the most")
     }

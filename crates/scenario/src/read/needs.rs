@@ -1,4 +1,4 @@
-//! What a scenario takes in memory, by estimates on the safe side; what there is no memory for is refused.
+//! Memory of a scenario, by estimates on the safe side; a scenario beyond the limit is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,17 @@ use crate::model::{Buffer, Group, Link, Packet, Repeats, Start};
 
 /// A flow with its ports, timers and estimators [B].
 const A_FLOW: f64 = 2048.0;
-/// A packet under way, its record at the sender, and places that rings keep free: they double when they are full. Measured:
+/// A packet under way, its record at the sender, and slots that rings keep free: they double when they are full. Measured:
 /// 30 to 91 [B].
 const A_PACKET: f64 = 96.0;
-/// A packet that waits in a queue, with the places that the queue keeps free. Measured: 63 to 81 [B].
+/// A packet that waits in a queue, with the slots that the queue keeps free. Measured: 63 to 81 [B].
 const A_WAITING_PACKET: f64 = 96.0;
 /// A row of a series: about ten numbers [B].
 const A_ROW: f64 = 80.0;
 /// A transfer that has arrived: its size and times [B].
 const A_TRANSFER: f64 = 48.0;
 
-/// Refuses what there is no memory for, with the estimate. `rows` is the length of a series.
+/// Refuses a scenario beyond the memory limit, with the estimate. `rows` is the length of a series.
 pub(super) fn affordable(
     lines: &[Line<'_>],
     groups: &[(String, Item<'_>, Group)],
@@ -96,7 +96,7 @@ fn longer(link: &Link) -> Time {
     gathered + link.delays.iter().map(|(_, delay)| delay.since(link.delay)).max().unwrap_or_default()
 }
 
-/// What is under way is bounded by each route's slowest link times the longest round trip that starts there.
+/// The packets under way are bounded by each route's slowest link times the longest round trip that starts there.
 fn under_way(
     lines: &[Line<'_>],
     groups: &[(String, Item<'_>, Group)],
@@ -136,7 +136,7 @@ fn peak(link: &Link) -> u64 {
     link.service.changes().iter().map(|(_, rate)| rate.0).fold(link.rate.0, u64::max)
 }
 
-/// What piles up in front of links and interfaces where flows that answer nothing offer more than these carry.
+/// The backlog in front of links and interfaces where unresponsive flows offer more than these carry.
 fn waiting(
     lines: &[Line<'_>],
     groups: &[(String, Item<'_>, Group)],
@@ -195,7 +195,7 @@ fn fits(buffer: Buffer, bits: f64, packet: Packet) -> f64 {
     }
 }
 
-/// What a group of flows that answer nothing offers.
+/// The offered load of a group of unresponsive flows.
 struct Load<'a> {
     item: &'a Item<'a>,
     group: &'a Group,
@@ -204,7 +204,7 @@ struct Load<'a> {
 }
 
 impl<'a> Load<'a> {
-    /// None if the group answers.
+    /// None if the group responds to congestion.
     fn of(item: &'a Item<'a>, group: &'a Group, packet: Packet) -> Option<Self> {
         if group.requirements(packet).ok()?.reliable {
             return None;

@@ -1,4 +1,4 @@
-//! From a tree to a scenario: the top of the file, and what must hold of the whole.
+//! From a tree to a scenario: the top of the file, and checks of the whole.
 
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
@@ -24,7 +24,7 @@ use crate::visible::acts;
 /// The most rows a series may have.
 const MOST_ROWS: u64 = 10_000_000;
 
-/// Reads the scenario that the tree under `root` says; `[sweep]` is left alone. An error that leaves the rest readable is
+/// Reads the scenario of the tree under `root`; `[sweep]` is left alone. An error that leaves the others readable is
 /// reported, and there is a scenario nevertheless.
 pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario, Reported> {
     let fields = root.clone().fields(&format::SCENARIO, "")?;
@@ -149,14 +149,14 @@ fn groups<'a>(fields: &Fields<'a>, around: Around<'_>) -> Result<Vec<(String, It
     flows.errors.each(known, read)
 }
 
-/// Laws know classes by their place only: `class 2` becomes the third one's name.
+/// Laws know classes by their index only: `class 2` becomes the third one's name.
 fn with_class_names(why: &str, names: &[&str]) -> String {
     let named =
         |why: String, (at, name): (usize, &&str)| why.replace(&format!("class {at} "), &format!("the class `{name}` "));
     names.iter().enumerate().fold(why.to_owned(), named)
 }
 
-/// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that do not say otherwise.
+/// Copies `[defaults.links]` and `[defaults.flows]` into the links and groups that have no value of their own.
 pub(super) fn apply_defaults(root: &mut Node) {
     let Some(table) = root.table_mut() else { return };
     for section in ["links", "flows"] {

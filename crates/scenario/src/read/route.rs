@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::links::Line;
 
-/// The links of the shortest way from one node to another, by their place; none if there is no way.
+/// The links of the shortest way from one node to another, by their index; none if there is no way.
 ///
 /// Dijkstra's search. Of equally good ways it takes the one whose links come first in the file.
 pub(super) fn shortest(lines: &[Line<'_>], from: &str, to: &str) -> Option<Vec<usize>> {

@@ -17,7 +17,7 @@ pub(super) struct Change<'a> {
     pub(super) item: Item<'a>,
 }
 
-/// One way to go along an axis: its label, and what it changes.
+/// One step along an axis: its label, and the keys that it changes.
 pub(super) struct Step<'a> {
     pub(super) label: String,
     pub(super) changes: Vec<Change<'a>>,
@@ -25,7 +25,7 @@ pub(super) struct Step<'a> {
     pub(super) seed: Option<u64>,
 }
 
-/// What varies independently of the rest.
+/// A dimension of the sweep, independent of the others.
 pub(super) struct Axis<'a> {
     pub(super) key: String,
     pub(super) steps: Vec<Step<'a>>,
@@ -101,7 +101,7 @@ fn unknown(key: &str, item: &Item<'_>) -> Reported {
     item.at_key(format!("the key `{key}` is unknown here"), offer(key, &known, "key"))
 }
 
-/// Whether a key of the scenario, or what is below it, can be swept.
+/// Whether a key of the scenario, or one below it, can be swept.
 fn sweepable(key: &str) -> bool {
     !matches!(key, "sweep" | "format")
 }
@@ -200,7 +200,7 @@ fn seed_axis<'a>(item: &Item<'a>, first: u64) -> Result<Axis<'a>, Reported> {
     Ok(Axis { key: "seed".into(), steps })
 }
 
-/// Follows a key into tables until `whole` says that a value is reached.
+/// Follows a key into tables until `whole` is true of a value.
 fn descend<'a>(
     mut path: Vec<String>,
     key: &str,

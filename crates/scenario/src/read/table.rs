@@ -1,4 +1,4 @@
-//! Typed reading of a tree: every key is known, every value is what it should be, every error says where.
+//! Typed reading of a tree: every key is known, every value is checked, every error has its position.
 
 use indexmap::IndexMap;
 use penstock_law::Registry;
@@ -36,7 +36,7 @@ impl<'a> Item<'a> {
         self.errors.report(&self.node.origin, &self.path, found.as_ref(), remedy.as_ref())
     }
 
-    /// Reports that the value is not what it should be.
+    /// Reports that the value is not of the expected kind.
     pub(super) fn is_not(&self, what: &str, remedy: impl AsRef<str>) -> Reported {
         self.wrong(format!("`{}` is not {what}", self.shown()), remedy)
     }
@@ -71,7 +71,7 @@ impl<'a> Item<'a> {
         if let Value::Text(text) = &self.node.value { Some(text) } else { None }
     }
 
-    /// Text; `remedy` says what would do.
+    /// Text; `remedy` is the advice of the error.
     pub(super) fn text(&self, remedy: &str) -> Result<&'a str, Reported> {
         self.as_text().ok_or_else(|| self.is_not("text", remedy))
     }
@@ -184,7 +184,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// How often something happens.
+    /// The rate of an event.
     pub(super) fn per_second(&self) -> Result<f64, Reported> {
         match self.as_text() {
             Some(text) => quantity::per_second(text).map_err(|e| self.because(&e)),
@@ -310,7 +310,7 @@ impl<'a> Item<'a> {
         Ok(Fields { item: self, table, declared, misspelt })
     }
 
-    /// The only entry of a table that takes one of several keys; `what` says what it would be.
+    /// The only entry of a table that takes one of several keys; `what` names the expected value.
     pub(super) fn one_of(
         &self,
         declared: &'static Table,
@@ -332,7 +332,7 @@ pub(super) struct Fields<'a> {
     pub(super) item: Item<'a>,
     table: &'a IndexMap<String, Node>,
     declared: &'static Table,
-    /// What each key that is unknown was probably meant to be.
+    /// The probable meaning of each key that is unknown.
     misspelt: Vec<(Option<&'static str>, Reported)>,
 }
 
@@ -343,7 +343,7 @@ impl<'a> Fields<'a> {
         self.table.get(key).map(|node| self.item.below(key, node))
     }
 
-    /// The value of `key`; an error if it is missing, with what would do.
+    /// The value of `key`; an error if it is missing, with the remedy.
     pub(super) fn need(&self, key: &str, remedy: &str) -> Result<Item<'a>, Reported> {
         self.find(key).ok_or_else(|| self.missing(key, remedy))
     }
@@ -368,7 +368,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What would do for a name that results go by.
+/// The remedy for a name that results go by.
 const HANDLE: &str = "write letters, digits, `-` or `_`";
 
 /// Whether results can go by a name: it is a part of dotted paths such as `links.NAME.utilization`, and may be one of a

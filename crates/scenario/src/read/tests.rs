@@ -135,7 +135,7 @@ fn refusals(text: &str) -> ReadErrors {
     }
 }
 
-/// The only error of a text, without its column. What follows from an error is none.
+/// The only error of a text, without its column. Errors that follow from an error are none.
 fn refusal(text: &str) -> String {
     only(&refusals(text))
 }
@@ -259,7 +259,7 @@ fn everything_in_the_format_is_read() {
     assert_eq!(s.stop, Some(StopRule::TransfersComplete));
 }
 
-/// What comes at 622 Mbit/s in 50 ms, rounded up to bytes; the way back has its own rate, and an interface too.
+/// Bytes at 622 Mbit/s in 50 ms, rounded up; the way back has its own rate, and an interface too.
 #[test]
 fn a_buffer_of_a_time_is_bytes_at_its_rate() {
     let access = "access = { rate = \"9 Mbit/s\", queue = \"10 ms\" }\ncc = {";
@@ -524,7 +524,7 @@ fn a_resolved_scenario_reads_as_itself() {
     }
 }
 
-/// What the resolved text looks like; a change of it changes every identity.
+/// The resolved text; a change of it changes every identity.
 #[test]
 fn the_resolved_text_is_pinned() {
     assert_eq!(print(&scenario(LAB)), RESOLVED);

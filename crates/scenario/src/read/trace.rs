@@ -15,7 +15,7 @@ use crate::format::{self, TraceFormat};
 use crate::model::{Rates, Service, Trace};
 use crate::quantity::{FASTEST, LONGEST};
 
-/// What an opportunity is worth: mahimahi counts in Ethernet's largest packets [bit].
+/// The size of an opportunity: mahimahi counts in Ethernet's largest packets [bit].
 const OPPORTUNITY: u128 = 1500 * 8;
 /// Picoseconds in a millisecond.
 const MS: u64 = Time::PER_SECOND / 1000;
@@ -26,7 +26,7 @@ const MOST: usize = 20_000_000;
 struct Columns {
     /// The line that may be the first.
     heading: &'static str,
-    /// What each line has, and all of them.
+    /// The content of each line, and of all lines.
     line: &'static str,
     lines: &'static str,
     most: usize,
@@ -50,13 +50,13 @@ const DELAYS: Columns = Columns {
     remedy: "write a time and a delay a line, both in seconds, as in `2.5,0.04`",
 };
 
-/// How the text of a file is had, by its name as it stands in the scenario.
+/// Loads the text of a file by its name as it stands in the scenario.
 pub(super) type Loader = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
-/// What a file says: the rate at the start or the mean, how it goes on, and the file's hash.
+/// The content of a file: the rate at the start or the mean, its later course, and the file's hash.
 type Read = (Rate, Service, String);
 
-/// What a document has from outside: its traces and files of sizes, each read once for all cells of a sweep,
+/// External files of a document: its traces and files of sizes, each read once for all cells of a sweep,
 /// and the memory there is.
 pub(super) struct Traces<'a> {
     load: Option<&'a Loader>,
@@ -170,10 +170,10 @@ pub(super) fn expect(wanted: Option<&Item<'_>>, file: &str, sha256: &str) -> Res
     ))
 }
 
-/// What is wrong with a file: the line, what was found there, and what would do.
+/// The fault of a file: the line, the text found there, and the remedy.
 pub(super) type Fault = (u32, String, &'static str);
 
-/// An error in a line of the file that a scenario names, by what the file is.
+/// An error in a line of the file that a scenario names, by the kind of the file.
 pub(super) fn at_line(named: &Item<'_>, file: &str, what: &str, (line, found, remedy): Fault) -> Reported {
     let error = ReadError {
         file: Arc::from(file),
@@ -222,13 +222,13 @@ fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
     Ok((times.into(), period))
 }
 
-/// What a rate becomes, at each time after the start.
+/// The rate at each time after the start.
 type Changes = Arc<[(Time, Rate)]>;
 
 /// The line of the first value, that value, and those after it.
 type Timed<T> = (u32, T, Vec<(Time, T)>);
 
-/// The rate at the start, and what it becomes at later times: lines of a time in seconds and a rate in bit/s.
+/// The rate at the start, and at later times: lines of a time in seconds and a rate in bit/s.
 fn rates(text: &str) -> Result<(Rate, Changes), Fault> {
     let rate = |bit_per_s: f64| (bit_per_s <= FASTEST.bit_per_s()).then(|| Rate(bit_per_s.round() as u64));
     let (line, first, rest) = columns(text, &RATES, rate)?;
@@ -238,7 +238,7 @@ fn rates(text: &str) -> Result<(Rate, Changes), Fault> {
     Ok((first, rest.into()))
 }
 
-/// The delay at the start, and what it becomes at later times: lines of a time and a delay, both in seconds.
+/// The delay at the start, and at later times: lines of a time and a delay, both in seconds.
 fn delays(text: &str) -> Result<(Time, Vec<(Time, Time)>), Fault> {
     let delay = |s: f64| (s <= LONGEST.seconds()).then(|| Time::from_seconds(s));
     let (_, first, rest) = columns(text, &DELAYS, delay)?;
@@ -280,7 +280,7 @@ fn columns<T>(text: &str, columns: &Columns, value: impl Fn(f64) -> Option<T>) -
     }
 }
 
-/// A line of a trace as an error shows it. What does not look like a number is described and not printed: the file may be
+/// A line of a trace as an error shows it. Text that does not look like a number is described and not printed: the file may be
 /// any that this process can read, and its content nobody's business.
 pub(super) fn described(line: &str) -> String {
     let looks_like_a_number = line.bytes().all(|b| b.is_ascii_digit() || b"+-.,eE".contains(&b));

@@ -10,7 +10,7 @@ use super::origin::Origin;
 use crate::key::{bare, quoted};
 use crate::quantity::print_number;
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     pub(super) value: Value,
@@ -22,7 +22,7 @@ pub(super) struct Node {
     pub(super) inherited: bool,
 }
 
-/// What TOML can say.
+/// A value of TOML.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
     Text(String),
@@ -34,7 +34,7 @@ pub(super) enum Value {
     Table(IndexMap<String, Node>),
 }
 
-/// The largest text whose syntax errors are all looked for [B]. In a larger one the first is reported: what is not TOML at
+/// The largest text whose syntax errors are all looked for [B]. In a larger one the first is reported: text that is not TOML at
 /// all has an error in every word.
 const MOST_RECOVERED: usize = 100_000;
 
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &str, errors: &Errors) -> Result<Node, Reported> {
     Err(reported.unwrap_or_else(|| errors.report(&Origin::File(0..0), "", "not TOML", &one_line(first.message()))))
 }
 
-/// A span with one character at least, or with the end of what is before it.
+/// A span with one character at least, or with the end of the text before it.
 fn visible(text: &str, span: Range<usize>) -> Range<usize> {
     if span.start < span.end {
         return span;
@@ -94,7 +94,7 @@ fn visible(text: &str, span: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What is said of a key that stands on `line` for the second time: where it stood first, as far as lines tell.
+/// The message for a key that stands on `line` for the second time: where it stood first, as far as lines tell.
 fn stands_twice(text: &str, key: &str, line: u32) -> String {
     let before = || text.lines().zip(1u32..).take_while(|(_, number)| *number < line);
     let is_header = |text: &str| text.trim_start().starts_with('[');
@@ -193,7 +193,7 @@ impl Node {
         }
     }
 
-    /// How many values there are in all.
+    /// Number of values in all.
     pub(super) fn size(&self) -> usize {
         match &self.value {
             Value::List(list) => 1 + list.iter().map(Self::size).sum::<usize>(),

@@ -1,4 +1,4 @@
-//! Series while they are written, row by row: what the tables of every world are made from.
+//! Series while they are written, row by row: the source of the tables of every world.
 
 use super::{Cells, Column, Kind, Table};
 
@@ -47,7 +47,7 @@ impl Rows {
         self.columns.len() - 1
     }
 
-    /// The table. Rows that lack a column say nothing there: NaN.
+    /// The table. Columns that a row lacks are NaN.
     pub fn table(self, name: &str, key: &str, names: Vec<String>) -> Table {
         let rows = self.time_s.len();
         let mut columns = vec![
@@ -91,7 +91,7 @@ impl Row<'_> {
         self
     }
 
-    /// What a law shows: name, unit and value of each.
+    /// Observables of a law: name, unit and value of each.
     pub fn shown<'b>(self, observables: impl IntoIterator<Item = (&'b str, &'b str, f64)>) -> Self {
         let put = |row: Self, (name, unit, value)| row.named(&column_name(name, unit), Kind::Instant, value);
         observables.into_iter().fold(self, put)

@@ -1,4 +1,4 @@
-//! What the page gets for what it asks.
+//! Responses to the page's requests.
 
 use serde_json::{Value, json};
 

@@ -43,7 +43,7 @@ fn module(file: &str) -> Vec<&str> {
 /// A path as a program has it, from the crate on.
 struct Named {
     path: Vec<String>,
-    /// What `use` makes it known as.
+    /// Its name by `use`.
     name: String,
     /// It is a function or a macro, which may have the name of a module beside it.
     called: bool,
@@ -138,7 +138,7 @@ fn paths(tokens: &[String], mut at: usize, mut path: Vec<String>, found: &mut Ve
     at
 }
 
-/// What a file names.
+/// The names in a file.
 #[derive(Default)]
 struct Names {
     /// By `use`.
@@ -187,7 +187,7 @@ impl Names {
     }
 }
 
-/// What each file uses of the others.
+/// The names that each file uses of the others.
 fn uses(texts: &BTreeMap<String, String>) -> Uses {
     let modules: BTreeMap<Vec<&str>, &String> = texts.keys().map(|file| (module(file), file)).collect();
     let is_module = |path: &[String]| modules.contains_key(&path.iter().map(String::as_str).collect::<Vec<_>>());

@@ -121,7 +121,7 @@ struct Split {
     texts: Vec<(usize, String)>,
 }
 
-/// What begins and ends comments and texts.
+/// The marks that begin and end comments and texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Language {
     /// Rust, C and TypeScript.
@@ -198,7 +198,7 @@ fn items(paragraph: &str) -> Vec<String> {
     all
 }
 
-/// How many `#` a raw text of Rust has, if one begins here.
+/// Number of `#` of a raw text of Rust, if one begins here.
 fn raw(rest: &str, code: &[String]) -> Option<usize> {
     let inside = code.last().is_some_and(|line| line.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
     let after = rest.strip_prefix('r').filter(|_| !inside)?;
@@ -393,7 +393,7 @@ fn has(text: &str, phrase: &str) -> bool {
         .any(|(at, _)| apart(text[..at].chars().next_back()) && apart(text[at + phrase.len()..].chars().next()))
 }
 
-/// What is wrong with a part.
+/// Errors of a part.
 fn wrong(part: &Part) -> Vec<String> {
     match part {
         Part::Name(name) if NAMES_OF_OTHERS.contains(&name.as_str()) => Vec::new(),

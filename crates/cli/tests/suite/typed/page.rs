@@ -1,6 +1,6 @@
 //! A page of the documentation as somebody reads it who types what it says.
 
-/// What a page has to type and to look at.
+/// Lines of a page to type and to look at.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// Lines of blocks and what stands between back-ticks, in the order of the page, if `penstock` is called there.
@@ -89,7 +89,7 @@ fn code(line: &str) -> Option<&str> {
 }
 
 impl Page {
-    /// What stands between the back-ticks of a paragraph.
+    /// The text between the back-ticks of a paragraph.
     fn inline(&mut self, sentence: &mut String) {
         for code in sentence.split('`').skip(1).step_by(2) {
             self.command(code, true);

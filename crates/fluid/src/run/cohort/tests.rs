@@ -43,7 +43,7 @@ impl Law<f64> for Odd {
     }
 }
 
-/// The run ends when the law says so, with the law's name, and not with numbers that are none.
+/// The run ends at an invalid output of the law, with the law's name, and not with numbers that are none.
 #[test]
 fn a_law_that_says_no_number_ends_the_run() {
     let text = r#"

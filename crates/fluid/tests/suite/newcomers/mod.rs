@@ -153,7 +153,7 @@ pub(crate) static PI: Entry<Aqm> = Entry {
 pub(crate) struct Pi;
 
 numbers! {
-    /// What PI remembers.
+    /// The memory of PI.
     pub(crate) struct Memory {
         /// Marking probability.
         probability: "1",

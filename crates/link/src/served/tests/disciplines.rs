@@ -124,7 +124,7 @@ fn coupled_queues_share_by_weight() {
     host.check(2000 * MS);
 }
 
-/// What is owed ends with the busy period: after the line was idle the low-latency queue goes first, as at the start.
+/// The claim ends with the busy period: after the line was idle the low-latency queue goes first, as at the start.
 #[test]
 fn nothing_is_owed_over_an_idle_line() {
     let mut host = Host::new(listening(8 * MBIT, COUPLED, |_, _| 0.0));
@@ -140,7 +140,7 @@ fn nothing_is_owed_over_an_idle_line() {
     }
 }
 
-/// One law hears both queues: at a tick the wait of whichever is older, and all that waits; at the head of a queue that
+/// One law observes both queues: at a tick the wait of whichever is older, and the whole backlog; at the head of a queue that
 /// queue, and which it is.
 #[test]
 fn coupled_queues_have_one_law() {

@@ -1,4 +1,4 @@
-//! What a scenario asks of QUIC, and what of that quinn cannot do.
+//! The plan of a scenario for QUIC, and its features that quinn lacks.
 
 use penstock_law::Values;
 use penstock_law::cc::{Controller, Marks};
@@ -12,7 +12,7 @@ use super::{Quic, Source, no};
 /// IPv4 and UDP [bytes].
 pub(crate) const HEADERS: u64 = 28;
 
-/// What a group's flows send; nothing where they cannot, with all reasons in `refusals`.
+/// The source of a group's flows; nothing where they cannot be sent, with all reasons in `refusals`.
 pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Source> {
     let before = refusals.len();
     let sender = &group.sender;
@@ -100,7 +100,7 @@ fn hosted(_: &'static Entry<Controller>, _: &Values) -> Result<(), (String, Stri
     Ok(())
 }
 
-/// What quinn does otherwise than the scenario can say, a sentence each.
+/// Behaviour of quinn that the scenario cannot express, a sentence each.
 pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
     let mut findings = vec![
         "the flows are connections of quinn: goodput counts user's data that arrived, and a packet has headers of QUIC beside \

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use quinn::udp::{RecvMeta, Transmit};
 use quinn::{AsyncUdpSocket, UdpPoller};
 
-/// Sends without ECN (Not-ECT), whatever it is told.
+/// Sends without ECN (Not-ECT), whatever its caller sets.
 #[derive(Debug)]
 pub(super) struct WithoutEcn(pub(super) Arc<dyn AsyncUdpSocket>);
 

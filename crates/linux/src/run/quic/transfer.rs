@@ -1,4 +1,4 @@
-//! One transfer: a connection, and a stream with what it sends.
+//! One transfer: a connection, and a stream with its data.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use super::super::traffic::Begin;
 /// The name in the certificate.
 pub(super) const NAME: &str = "penstock.example";
 
-/// What a transfer tells.
+/// The events of a transfer.
 #[derive(Debug)]
 pub(super) enum Said {
     /// It has a connection.
@@ -26,7 +26,7 @@ pub(super) enum Said {
     Failed(u32, io::Error),
 }
 
-/// Where a transfer goes, and what ends it early.
+/// Where a transfer goes, and the signal that ends it early.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
     pub(super) endpoint: Endpoint,
@@ -37,7 +37,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Sends what `begin` asks for, without end where it has no size; it began at `began`.
+    /// Sends the bytes of `begin`, without end where it has no size; it began at `began`.
     pub(super) async fn transfer(self, begin: Begin, began: Time, said: UnboundedSender<Said>) {
         let flow = begin.flow;
         let told = match self.sent(begin, &said).await {

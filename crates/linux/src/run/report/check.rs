@@ -9,9 +9,9 @@ use super::super::measured::Measured;
 use super::super::plan::Source;
 use super::super::sender::Told;
 
-/// A link that carries less of what it could is no bottleneck.
+/// A link that uses less of its capacity is no bottleneck.
 const BUSY: f64 = 0.9;
-/// A sender that something else held for more of its time than this is told of.
+/// A sender that something else held for more of its time than this is reported.
 const HELD: f64 = 0.01;
 /// Sources of datagrams may be so much of the run behind at its end, and senders of this process wait so much of it.
 const BEHIND: f64 = 0.01;
@@ -114,7 +114,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     }
 }
 
-/// What a socket is, in a few words.
+/// A socket, in a few words.
 fn kind(controller: &str, told: &Told) -> String {
     let mut words = vec![controller];
     let info = &told.info;
@@ -125,7 +125,7 @@ fn kind(controller: &str, told: &Told) -> String {
     format!("{}, {segment} B a segment", words.join(", "))
 }
 
-/// What a socket agreed on that was not asked for, or did not though it was.
+/// Features of a socket negotiated without a request, or not negotiated despite one.
 fn disagreements(name: &str, run: &Measured, at: usize, sack: bool, told: &Told) -> Vec<String> {
     let habits = &run.plan.habits;
     let info = &told.info;

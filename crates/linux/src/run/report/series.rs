@@ -20,7 +20,7 @@ fn put<'a>(row: Row<'a>, own: &[(&str, Kind, f64)]) -> Row<'a> {
 const AVERAGE: Kind = Kind::Average;
 const INSTANT: Kind = Kind::Instant;
 
-/// Series that are made before the summary, which asks for what classes were served.
+/// Series that are made before the summary, which requires the served traffic of classes.
 pub(super) struct Series {
     pub(super) classes: Rows,
 }
@@ -60,7 +60,7 @@ fn flow_names(scenario: &Scenario) -> Vec<String> {
     scenario.groups.iter().flat_map(of_group).collect()
 }
 
-/// Samples, each with how long it lasted [s] and what had passed of each flow at the one before.
+/// Samples, each with its length [s] and each flow's counters at the one before.
 fn in_turn(run: &Measured) -> impl Iterator<Item = (&Sample, f64, Vec<Passed>)> {
     let mut before = (Time::ZERO, vec![Passed::default(); run.plan.flows.len()]);
     run.outcome.samples.iter().map(move |sample| {
@@ -69,7 +69,7 @@ fn in_turn(run: &Measured) -> impl Iterator<Item = (&Sample, f64, Vec<Passed>)> 
     })
 }
 
-/// What classes were offered and served.
+/// Offered and served traffic of classes.
 fn classes(scenario: &Scenario, run: &Measured) -> Rows {
     let mut rows = Rows::new(&CLASS_COLUMNS);
     let names = scenario.class_names();
@@ -87,7 +87,7 @@ fn classes(scenario: &Scenario, run: &Measured) -> Rows {
     rows
 }
 
-/// What passed the conditioners of customers.
+/// Counters of the conditioners of customers.
 fn customers(scenario: &Scenario, run: &Measured) -> Rows {
     let mut rows = Rows::new(&CUSTOMER_COLUMNS);
     let of_customer = |customer: usize| {
@@ -110,7 +110,7 @@ fn customers(scenario: &Scenario, run: &Measured) -> Rows {
     rows
 }
 
-/// What laws show of classes that they keep apart; none where no law does.
+/// Observables of laws for classes that they keep apart; none where no law does.
 fn link_classes(scenario: &Scenario, run: &Measured) -> Option<Table> {
     let mut rows = Rows::default();
     for sample in &run.outcome.samples {
@@ -140,7 +140,7 @@ fn links(scenario: &Scenario, run: &Measured) -> Table {
     rows.table("links", "link", scenario.links.keys().cloned().collect())
 }
 
-/// What one flow did in a sampling period.
+/// Measurements of one flow in a sampling period.
 struct Step {
     goodput: f64,
     throughput: f64,
@@ -214,7 +214,7 @@ fn groups(scenario: &Scenario, run: &Measured) -> Table {
     rows.table("groups", "group", scenario.groups.keys().cloned().collect())
 }
 
-/// Series of the flows of the groups that ask for them.
+/// Series of the flows of the groups with `series`.
 fn flows(scenario: &Scenario, run: &Measured) -> Table {
     let groups: Vec<_> = scenario.groups.iter().collect();
     let mut rows = Rows::default();

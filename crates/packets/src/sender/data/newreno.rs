@@ -13,11 +13,11 @@ pub(crate) struct NewReno {
     duplicates: u32,
     /// Duplicates came, something is to be sent again, or fast recovery goes on.
     trouble: bool,
-    /// Packets the window is widened by, because duplicates say that they have left the network.
+    /// Packets the window is widened by, because duplicates report that they have left the network.
     inflation: u64,
     /// In fast recovery.
     fast: bool,
-    /// A segment to send again whatever the window says.
+    /// A segment to send again whatever the window is.
     urgent: Option<u64>,
     /// After a timeout: the next segment to send again, below `back_to`.
     back: u64,
@@ -28,7 +28,7 @@ pub(crate) struct NewReno {
     limited_transmit: bool,
 }
 
-/// What may be sent.
+/// The segment that may be sent.
 pub(super) enum Pick {
     Again(u64),
     Fresh,
@@ -44,7 +44,7 @@ impl NewReno {
         *self = Self::new(self.reno, self.limited_transmit);
     }
 
-    /// Reno that is not in fast recovery: it does not know of what else was lost.
+    /// Reno that is not in fast recovery: it does not know of further losses.
     #[inline]
     pub(super) fn gave_up(&self) -> bool {
         self.reno && !self.fast
@@ -167,7 +167,7 @@ mod tests {
         assert!(!data.recovering());
     }
 
-    /// RFC 2581: the second of two losses is an event of its own, told by three more duplicates.
+    /// RFC 2581: the second of two losses is an event of its own, reported by three more duplicates.
     #[test]
     fn reno_ends_with_the_first_hole() {
         let mut data = Data::new(&options(Recovery::Reno, false), u64::MAX);

@@ -1,12 +1,12 @@
-//! Proportional rate reduction: how much each acknowledgement of a recovery lets out, so that the window falls to what the
-//! law says over one round trip, without a silence and without a burst.
+//! Proportional rate reduction: how much each acknowledgement of a recovery lets out, so that the window falls to the law's
+//! output over one round trip, without a silence and without a burst.
 //!
-//! Source: RFC 9937, section 6. A count of packets takes the place of a count of bytes.
+//! Source: RFC 9937, section 6. Packets are counted instead of bytes.
 
 /// One reduction of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Prr {
-    /// What the law allows after the congestion event [packets].
+    /// Window of the law after the congestion event [packets].
     ssthresh: u32,
     /// RecoverFS: packets in flight when recovery began.
     flight: u32,
@@ -23,12 +23,12 @@ impl Prr {
         Self { ssthresh: ssthresh.max(1), flight: flight.max(1), delivered: 0, out: 0, window: 0 }
     }
 
-    /// The law says otherwise while the reduction goes on.
+    /// A new output of the law while the reduction goes on.
     pub(super) fn aim(&mut self, ssthresh: u32) {
         self.ssthresh = ssthresh.max(1);
     }
 
-    /// An acknowledgement told of `delivered` packets; `safe` says that it moved the cumulative number and told of no loss.
+    /// An acknowledgement delivered `delivered` packets; `safe` means that it moved the cumulative number and reported no loss.
     pub(super) fn hear(&mut self, delivered: u32, safe: bool, in_flight: u32) {
         if delivered == 0 {
             return;

@@ -1,13 +1,13 @@
-//! Recovery by time: RACK-TLP, with proportional rate reduction and the undoing of what turns out to have been no loss.
+//! Recovery by time: RACK-TLP, with proportional rate reduction and the undoing of spurious recoveries.
 //!
 //! Source: RFC 8985 (RACK-TLP); RFC 2883 and section 7.2 of RFC 8985 for duplicate SACKs; RFC 3522 (Eifel) for the
 //! detection of spurious retransmissions by time stamps, with the response of Linux, which restores window and threshold at
 //! once and without RFC 4015's conditions; RFC 9937 for the window, see [`prr`](super::prr).
 //! Differs: an acknowledgement names the transmission that caused it, as a time stamp of any resolution would, so which of two
 //! transmissions arrived is never in doubt. The smallest round trip is that of the connection. The timer of reordering, once
-//! set, is not brought forward. Where more acknowledgements in a row are lost than one has blocks, those that nobody told of
-//! pass for reordering. After a timeout, what was sent less than a round trip and the
-//! reordering window ago is not marked lost.
+//! set, is not brought forward. Where more acknowledgements in a row are lost than one has blocks, segments that none reported
+//! pass for reordering. After a timeout, segments sent less than a round trip and the
+//! reordering window ago are not marked lost.
 
 mod probe;
 mod spurious;
@@ -22,15 +22,15 @@ use penstock_scenario::model::RackOptions;
 use probe::Probe;
 use spurious::Episode;
 
-/// DupThresh of RFC 8985: with so many delivered beyond a hole, nothing is waited for unless reordering was seen.
+/// DupThresh of RFC 8985: with so many delivered beyond a hole, nothing is waited for unless there was reordering.
 const THRESHOLD: u64 = 3;
 /// A wider reordering window lasts for so many recoveries without a duplicate SACK.
 const PERSISTS: u32 = 16;
-/// What the sender knows of its segments.
+/// State of the sender about its segments.
 #[derive(Debug)]
 pub(crate) struct Rack {
     options: RackOptions,
-    /// What is added to the probe's time while one segment is out: the receiver may delay its acknowledgement [ps].
+    /// Added to the probe's time while one segment is out: the receiver may delay its acknowledgement [ps].
     max_ack_delay: u64,
     /// Transmissions neither delivered nor lost; never two of one segment.
     pub(super) in_flight: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Rack {
     sacked: u64,
     /// One past the segment with the highest number that was delivered: RACK.fack.
     highest: u64,
-    /// The same before the acknowledgement that is heard.
+    /// The same before the acknowledgement under way.
     fack: u64,
     /// The latest transmission that was delivered, plus one, and its round trip: RACK.xmit_ts, RACK.rtt.
     latest: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Rack {
     examined: u64,
     /// Segments to send again.
     lost: VecDeque<u64>,
-    /// Segments that older blocks of the acknowledgement told of.
+    /// Segments that older blocks of the acknowledgement reported.
     early: u64,
     /// Segments that were sent again, and the last transmission of each.
     again: BTreeMap<u64, u64>,
@@ -58,13 +58,13 @@ pub(crate) struct Rack {
     multiplier: u32,
     persists: u32,
     dsack_round: Option<u64>,
-    /// When the rest of what was overtaken counts as lost [ps].
+    /// When the other overtaken segments count as lost [ps].
     pub(super) due: Option<u64>,
     /// When the next probe goes out [ps]; and the one that is out.
     pub(super) probe_at: Option<u64>,
     probe: Option<Probe>,
     last_probe: Option<u64>,
-    /// A segment goes out whatever the window says: a probe is due, or the first one after a timeout.
+    /// A segment goes out whatever the window is: a probe is due, or the first one after a timeout.
     probes: bool,
     urgent: bool,
     /// The reduction under way, and the window that the law allows since it began [packets].
@@ -72,11 +72,11 @@ pub(crate) struct Rack {
     law: Option<f64>,
     /// After a timeout: until this segment is acknowledged.
     timeout_until: u64,
-    /// What the last congestion event retransmitted, while it can be undone.
+    /// Retransmissions of the last congestion event, while it can be undone.
     episode: Option<Episode>,
 }
 
-/// What an acknowledgement told.
+/// The news of an acknowledgement.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct News {
     pub(super) sent: Option<u64>,
@@ -132,7 +132,7 @@ impl Rack {
         }
     }
 
-    /// Another connection begins: nothing of the last one is known, and what is in flight belongs to none.
+    /// Another connection begins: nothing of the last one is known, and packets in flight belong to none.
     pub(super) fn restart(&mut self, next_tx: u64) {
         *self = Self { latest: next_tx, examined: next_tx, ..Self::new(self.options, self.max_ack_delay) };
     }
@@ -305,7 +305,7 @@ impl Rack {
         }
     }
 
-    /// Forgets the oldest transmissions that are below `cumulative` or delivered; how many segments that tells of.
+    /// Forgets the oldest transmissions that are below `cumulative` or delivered; returns the segments newly acknowledged.
     fn settle<L: Ledger>(&mut self, records: &mut Records, cumulative: u64, una: u64, now: u64, ledger: &mut L) -> u64 {
         let mut news = 0;
         while records.base < records.next {
@@ -371,7 +371,7 @@ impl Rack {
         (u64::from(self.multiplier) * (self.least_rtt / 4)).min(self.srtt)
     }
 
-    /// Section 6.2, step 5: declares lost what was overtaken long enough ago. True if there was any.
+    /// Section 6.2, step 5: declares lost the segments overtaken long enough ago. True if there was any.
     fn examine<L: Ledger>(
         &mut self,
         records: &mut Records,
@@ -425,7 +425,7 @@ impl Rack {
         News { losses, event: losses && !in_recovery, ..News::default() }
     }
 
-    /// A congestion event begins, after which the law allows `ssthresh` packets; `undo` says that it can be undone.
+    /// A congestion event begins, after which the law allows `ssthresh` packets; `undo` means that it can be undone.
     pub(super) fn reduce(&mut self, ssthresh: f64, outstanding: u64, delivered: u32, undo: bool) {
         self.episode = (undo && self.options.undo).then(|| self.new_episode());
         self.probe_at = None;
@@ -449,8 +449,8 @@ impl Rack {
         una < recover.max(self.timeout_until)
     }
 
-    /// The window, where it is not what the law allows now: that of the reduction under way, or what the law allowed when
-    /// that came to an end [packets]. `law` is what it allows, if it was asked.
+    /// The window, where it is not the law's output now: that of the reduction under way, or the law's output when
+    /// that came to an end [packets]. `law` is its output, if it was called.
     pub(crate) fn shape(&mut self, law: Option<f64>) -> Option<f64> {
         match &mut self.prr {
             Some(prr) => {
@@ -464,7 +464,7 @@ impl Rack {
         }
     }
 
-    /// When something happens by itself [ps].
+    /// Time of the next deadline [ps].
     pub(crate) fn due(&self) -> Option<u64> {
         match (self.due, self.probe_at) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -472,7 +472,7 @@ impl Rack {
         }
     }
 
-    /// How long a timer may be left alone, since a deadline may come closer [ps].
+    /// The time for which a timer may be left alone, since a deadline may come closer [ps].
     pub(crate) fn patience(&self) -> u64 {
         const MOST: u64 = 1_000_000_000;
         if self.srtt == 0 { MOST } else { (self.srtt / 4).max(1) }
@@ -483,7 +483,7 @@ impl Rack {
         self.probes || self.urgent || !self.lost.is_empty()
     }
 
-    /// What to send, if anything may be: a segment again, or new data (`fresh`).
+    /// The segment to send, if any may be: one again, or new data (`fresh`).
     pub(super) fn pick(&mut self, una: u64, fresh: u64, window: f64, new_data: bool) -> Pick {
         if self.probes {
             return if new_data {
@@ -569,7 +569,7 @@ impl Rack {
     }
 }
 
-/// What may be sent.
+/// The segment that may be sent.
 pub(super) enum Pick {
     Again(u64),
     Fresh,

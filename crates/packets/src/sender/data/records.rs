@@ -1,5 +1,5 @@
-//! What was sent, in order of transmission: 16 bytes a packet in flight. As in a [`Ring`](penstock_link::Ring), the next
-//! place is sent for when one is used.
+//! Sent packets, in order of transmission: 16 bytes a packet in flight. As in a [`Ring`](penstock_link::Ring), the next
+//! slot is prefetched when one is used.
 
 use std::collections::BTreeSet;
 
@@ -22,10 +22,10 @@ pub(super) struct Record {
 
 const _: () = assert!(size_of::<Record>() == 16);
 
-/// A place that no transmission has had.
+/// A slot that no transmission has had.
 const EMPTY: Record = Record { sent: u64::MAX, seq: 0, fate: Fate::Lost, again: false };
 
-/// What is known of a transmission.
+/// The known fate of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     InFlight,
@@ -60,7 +60,7 @@ impl Records {
         prefetch_index(&self.ring, at + 1);
     }
 
-    /// Sends for the oldest, and for the place of the next.
+    /// Prefetches the oldest, and the slot of the next.
     #[inline]
     pub(super) fn fetch(&self) {
         if !self.ring.is_empty() {
@@ -80,7 +80,7 @@ impl Records {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].seq)
     }
 
-    /// The low half of the segment of a transmission that was forgotten, while its place is not used again.
+    /// The low half of the segment of a transmission that was forgotten, while its slot is not used again.
     pub(super) fn forgotten(&self, tx: u64) -> Option<u32> {
         let there = tx < self.base && tx + self.ring.len() as u64 >= self.next;
         let record = there.then(|| self.ring[self.slot(tx)])?;

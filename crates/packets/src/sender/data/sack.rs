@@ -1,6 +1,6 @@
 //! Recovery by selective acknowledgements, in order of transmission.
 //!
-//! Source: RFC 6675 for what may be sent (the pipe), RFC 9002, section 6.1.1, for what is lost: a packet is lost when one
+//! Source: RFC 6675 for the segments that may be sent (the pipe), RFC 9002, section 6.1.1, for losses: a packet is lost when one
 //! sent three or more transmissions later was delivered. Transmissions, not segments, are numbered, so a lost
 //! retransmission is found like any other and thousands of holes cost O(1) each.
 
@@ -23,12 +23,12 @@ pub(crate) struct Sack {
     examined: u64,
     /// Segments to send again.
     lost: VecDeque<u64>,
-    /// So many of them go out whatever the window says: one as a congestion event begins (RFC 6675, section 5, step 4.3), and
-    /// what duplicates allow.
+    /// So many of them go out whatever the window is: one as a congestion event begins (RFC 6675, section 5, step 4.3), and
+    /// those that duplicates allow.
     pub(super) urgent: u32,
-    /// Packets that the last acknowledgement told of, beyond what its number covers.
+    /// Packets that the last acknowledgement reported, beyond those its number covers.
     pub(super) told: u32,
-    /// Packets that its older blocks told of.
+    /// Packets that its older blocks reported.
     pub(super) early: u32,
     /// Transmissions below this one were sent before the last timeout. Everything is sent again then, whatever arrives.
     since: u64,
@@ -83,8 +83,8 @@ impl Sack {
         (sent, overtaken && self.examine(records, una.max(heard.cumulative), event, ledger))
     }
 
-    /// Segments of older blocks have arrived. Of one that was sent again it is unknown which of the two came, so that says
-    /// nothing of what was overtaken.
+    /// Segments of older blocks have arrived. Of one that was sent again it is unknown which of the two came, so that is no
+    /// evidence of overtaken packets.
     pub(super) fn blocks<L: Ledger>(&mut self, records: &mut Records, ranges: &[(u64, u64)], tx: u64, ledger: &mut L) {
         self.early = 0;
         for &(from, end) in ranges {
@@ -116,7 +116,7 @@ impl Sack {
         u64::from(self.in_flight) + self.lost.len() as u64
     }
 
-    /// Declares lost what was overtaken; true if that is a new congestion event.
+    /// Declares overtaken packets lost; true if that is a new congestion event.
     #[cold]
     fn examine<L: Ledger>(&mut self, records: &mut Records, una: u64, event: u64, ledger: &mut L) -> bool {
         let mut news = false;
@@ -210,8 +210,8 @@ fn deliver(record: &mut Record) -> bool {
     news
 }
 
-/// The block tells of earlier packets whose acknowledgements were lost: those sent just before this one. How many there
-/// are is counted here and taken from what is in flight by the caller: where this function did that itself, the optimised
+/// The block reports earlier packets whose acknowledgements were lost: those sent just before this one. Their number
+/// is counted here and subtracted from the packets in flight by the caller: where this function did that itself, the optimised
 /// build (rustc 1.95, one codegen unit, fat LTO) left the subtraction out.
 #[cold]
 fn deliver_run(records: &mut Records, tx: u64, from: u64) -> u32 {
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(send(&mut full, 2.0), [6, 7], "new data wait for the window");
     }
 
-    /// After a congestion event only what is sent for the first time is new, though what is sent again leaves later. It is
+    /// After a congestion event only segments sent for the first time are new, though retransmissions leave later. It is
     /// still known once the transmission is forgotten.
     #[test]
     fn what_is_sent_again_is_not_new() {

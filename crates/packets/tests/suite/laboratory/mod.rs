@@ -22,7 +22,7 @@ pub(crate) fn with_files(text: &str, load: fn(&str) -> Result<String, String>) -
     cells.into_iter().next().unwrap().scenario
 }
 
-/// What the reader says against a text.
+/// The reader's refusal of a text.
 pub(crate) fn refusal(text: &str) -> String {
     Document::parse(text, "test.toml").and_then(|d| d.cells()).expect_err("it is refused").to_string()
 }
@@ -86,7 +86,7 @@ pub(crate) fn numbers(run: &Run, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-/// What a run's summary says of a link, and of a group, over all that was measured.
+/// The summary of a link, and of a group, over the whole measured span.
 pub(crate) fn link<'a>(run: &'a Run, name: &str) -> &'a LinkSummary {
     &run.summary.whole.links[name]
 }

@@ -4,7 +4,7 @@ use penstock_fluid::{LoopModel, Margins, Verdict};
 
 use crate::assemble::analysis::MarginRow;
 
-/// What the models are, for whoever sees a row for each.
+/// Explanation of the models, for a table with a row for each.
 pub(super) fn caption() -> String {
     let model = |model: LoopModel| format!("\u{201c}{}\u{201d}: {}.", model.name(), model.counts());
     let what = LoopModel::ALL.map(model).join(" ");

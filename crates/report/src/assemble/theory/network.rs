@@ -10,7 +10,7 @@ use crate::assemble::analysis::{AnalysisSource, AnalysisView, CurveView, Equilib
 use crate::figure::{Axis, Figure, Line, Mark, Style};
 use crate::palette;
 
-/// What is said of several sessions whose predictors count their own packets.
+/// The sentence about several sessions whose predictors count their own packets.
 fn sentence(of: &Sessions) -> String {
     let most = match of.stable_up_to {
         0 => "not even one would be".to_owned(),
@@ -125,7 +125,7 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// What Theorem 2 of fast-aqm allows at most: the static law's spiral at its bound, through -1.
+/// The bound of Theorem 2 of fast-aqm: the static law's spiral at its bound, through -1.
 fn bound() -> CurveView {
     let spiral = |k: i32| {
         let angle = 0.2 * libm::pow(1.02, f64::from(k));

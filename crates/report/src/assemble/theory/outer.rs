@@ -37,7 +37,7 @@ pub(super) fn view(of: &OuterLoops, source: &AnalysisSource<'_>) -> AnalysisView
     }
 }
 
-/// Multipliers by what lies between, the exponents that each loop bears, and how it arrives from far.
+/// Multipliers by exponent of the plant, the exponents that each loop bears, and how it arrives from far.
 pub(super) fn tables(of: &OuterLoops) -> Vec<TableView> {
     let mut plants = TableView::new(
         "Multiplier of an error per period, if the ratio is proportional to the controlled number to the power of \

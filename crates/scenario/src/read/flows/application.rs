@@ -1,4 +1,4 @@
-//! Applications that ask for transfers by what has come: pages, and video in chunks.
+//! Applications that request transfers by earlier ones: pages, and video in chunks.
 
 use penstock_law::cc;
 use penstock_law::quantity::{Rate, Time};
@@ -10,7 +10,7 @@ use crate::model::{Application, Chosen, Page, Size, Video};
 use crate::quantity::{print_rate, print_time};
 use crate::sizes::RATES;
 
-/// What asks for a group's transfers, if it is not the group's flows.
+/// The application that requests a group's transfers, if there is one.
 pub(super) fn application(fields: &Fields<'_>) -> Result<Option<Application>, Reported> {
     match (fields.find("page"), fields.find("video")) {
         (Some(_), Some(video)) => Err(video.wrong("a group of browsers and of players", "give each a group")),
@@ -20,7 +20,7 @@ pub(super) fn application(fields: &Fields<'_>) -> Result<Option<Application>, Re
     }
 }
 
-/// Refuses what an application has no use for; `count` is that of the group.
+/// Refuses keys that an application has no use for; `count` is that of the group.
 pub(super) fn check(
     fields: &Fields<'_>,
     application: &Application,

@@ -1,4 +1,4 @@
-//! `sender = { ... }`: what senders and receivers do besides the law.
+//! `sender = { ... }`: the behaviour of senders and receivers besides the law.
 
 use penstock_law::cc::{self, Controller, Marks};
 use penstock_law::quantity::Time;

@@ -1,4 +1,4 @@
-//! What flows send and when: sizes, arrivals, silence; and what delays it at the ends.
+//! Traffic of flows: sizes, arrivals, silence; and delays at the ends.
 
 use penstock_law::cc::{self, Controller};
 use penstock_law::quantity::{Bytes, Time};
@@ -16,7 +16,7 @@ use crate::quantity::{per_second, print_time};
 /// The most changes between sending and silence in a run: each is an event.
 const MOST_CHANGES: f64 = 1e9;
 
-/// How much a transfer sends; none is without end.
+/// Size of a transfer; none is without end.
 pub(super) fn size(fields: &Fields<'_>, traces: &Traces<'_>) -> Result<Option<Size>, Reported> {
     let Some(item) = fields.find("size") else { return Ok(None) };
     if item.as_text() == Some("unlimited") {
@@ -100,7 +100,7 @@ pub(super) fn repeats(
     Ok(Some(Repeats::Poisson(often.per_second()?)))
 }
 
-/// How many transfers arrive a second, if that can be read; [`repeats`] says what is wrong with it.
+/// Transfers that arrive a second, if that can be read; [`repeats`] reports its errors.
 pub(super) fn arrivals_per_s(fields: &Fields<'_>) -> Option<f64> {
     let item = fields.find("arrivals")?;
     let often = item.node.table()?.get("poisson")?;

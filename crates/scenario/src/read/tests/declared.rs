@@ -1,4 +1,4 @@
-//! What the format declares is what the reader does: keys, defaults, and the JSON Schema made of both.
+//! The declared format equals the reader's: keys, defaults, and the JSON Schema made of both.
 
 use std::collections::BTreeSet;
 
@@ -114,7 +114,7 @@ fn the_page_has_every_key_and_its_tables_are_well_formed() {
     }
 }
 
-/// What makes `value` invalid under `schema`, as JSON Schema 2020-12 has it, for the keywords that ours uses; any other
+/// The reason why `value` is invalid under `schema`, as JSON Schema 2020-12 has it, for the keywords that ours uses; any other
 /// stops the test.
 fn invalid(schema: &Value, value: &Value, root: &Value) -> Option<String> {
     let all = schema.as_object().expect("a schema is an object");

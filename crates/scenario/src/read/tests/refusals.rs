@@ -1,4 +1,4 @@
-//! What is refused, on which line, for which key, and what is said to do instead. One table, a refusal a line, which is why it is long.
+//! Refusals: their line, their key, and their remedy. One table, a refusal a line, which is why it is long.
 
 use super::{EVERYTHING, LAB, PARKING_LOT, cells, only, refusal, refusals, with, without_column};
 use crate::read::Document;
@@ -651,7 +651,7 @@ fn a_text_cut_short_anywhere_does_not_stop_the_program() {
     }
 }
 
-/// What classes may ask counts where their flows go: guarantees beyond a line are refused there, and a share is something
+/// The contracts of classes count where their flows go: guarantees beyond a line are refused there, and a share is something
 /// to be held to there.
 #[test]
 fn contracts_of_classes_are_held_against_the_links_they_cross() {

@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985, section 7): when one goes out, and what its acknowledgement says.
+//! Tail loss probes (RFC 8985, section 7): the time of a probe, and the outcome of its acknowledgement.
 
 use super::Rack;
 use crate::packet::expand;

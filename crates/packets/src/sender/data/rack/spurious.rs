@@ -12,11 +12,11 @@ use crate::sender::data::{Heard, Ledger};
 pub(super) struct Episode {
     /// The first of them; none yet.
     pub(super) first: Option<u64>,
-    /// The earliest retransmission that earlier recoveries left under way: what arrives of those is no original that came late.
+    /// The earliest retransmission that earlier recoveries left under way: arrivals of those are no originals that came late.
     pub(super) earlier: Option<u64>,
-    /// Those that no duplicate SACK has told of.
+    /// Those that no duplicate SACK has reported.
     pub(super) outstanding: u32,
-    /// Once recovery is over: acknowledgements of transmissions from this one on say nothing of it.
+    /// Once recovery is over: acknowledgements of transmissions from this one on are no evidence about it.
     pub(super) until: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ impl Rack {
         self.episode = None;
     }
 
-    /// Whether what was taken for lost had only come late: an original arrived after it was sent again (Eifel), or every
+    /// Whether segments taken for lost had only come late: an original arrived after it was sent again (Eifel), or every
     /// retransmission came twice.
     pub(super) fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
         let Some(episode) = &mut self.episode else { return false };
@@ -42,12 +42,12 @@ impl Rack {
         was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
     }
 
-    /// What the recovery that begins now may have to undo.
+    /// The retransmissions that the recovery that begins now may have to undo.
     pub(super) fn new_episode(&self) -> Episode {
         Episode { first: None, earlier: self.again.values().copied().min(), outstanding: 0, until: None }
     }
 
-    /// What was taken for lost is in flight again, and recovery is over.
+    /// Segments taken for lost are in flight again, and recovery is over.
     pub(super) fn undo<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
         let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().collect();
         for tx in (records.base..records.next).rev() {

@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000_000;
 struct Ends {
     data: Data,
     window: f64,
-    /// What the window is after a congestion event, and before it.
+    /// The window after a congestion event, and before it.
     ssthresh: f64,
     before: f64,
     /// Of each transmission: its segment, and when it was sent.
@@ -77,7 +77,7 @@ impl Ends {
         self.window = rack.shape(law).or(law).unwrap_or(self.window);
     }
 
-    /// What its timer does at `now`.
+    /// The effect of its timer at `now`.
     fn clock(&mut self, now: u64) {
         let what = self.data.overdue(now, &mut ());
         if what.event {
@@ -149,7 +149,7 @@ fn a_delayed_acknowledgement_is_no_reordering() {
     }
 }
 
-/// The law answers the acknowledgement that ends recovery. Later ones that grow nothing leave its window alone.
+/// The law's event is the acknowledgement that ends recovery. Later ones that grow nothing leave its window alone.
 #[test]
 fn the_window_after_recovery_is_the_laws() {
     let mut ends = Ends::new(RackOptions::ALL, 10.0);
@@ -168,7 +168,7 @@ fn the_window_after_recovery_is_the_laws() {
     assert_eq!((rack.shape(Some(5.2)), rack.shape(None)), (None, None));
 }
 
-/// What a duplicate says of an original, and long after recovery, undoes nothing.
+/// A duplicate of an original, or long after recovery, undoes nothing.
 #[test]
 fn only_duplicates_of_retransmissions_undo() {
     let mut ends = Ends::new(RackOptions::ALL, 10.0);
