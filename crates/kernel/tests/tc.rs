@@ -334,7 +334,7 @@ fn what_does_not_fit_is_refused() {
     let rate = "link.rate=1 Gbit/s";
     for (law, settings, said) in [
         ("prize", &[rate][..], "no law is named `prize`; those with a tc program are `price`"),
-        ("pi", &[rate], "`pi` has no tc program, which sees arrivals and no queue"),
+        ("pi", &[rate], "`pi` has no tc program, since such a program measures arrivals and no queue"),
         ("price", &[], "rate"),
         ("price", &[rate, "aqm.target=1.5"], "`1.5` is outside the range of `target`"),
         ("price", &[rate, "aqm.goal=0.9"], "`price` has no parameter `goal`"),
