@@ -2,7 +2,7 @@
 //!
 //! The classical Runge-Kutta method of order four; the past is a cubic through values and slopes at both ends of each
 //! step, which keeps the order. A step is at most the shortest delay, so that nothing is extrapolated. Unknowns that may not fall
-//! below zero is held there exactly: the moment at which it arrives ends a step, and so does the moment at which its
+//! below zero are held there exactly: the moment at which one arrives ends a step, and so does the moment at which its
 //! drift turns upward again. The order is lost for a while after a kink of the history, until the kink has passed the
 //! longest delay a few times, unless the steps divide the delays.
 

@@ -1,5 +1,5 @@
-//! As whom programs run at the ends of a path: as the caller's own account, or as one without any rights; as root only where
-//! somebody says so.
+//! Accounts of programs at the ends of a path: the caller's own account, or one without any rights; root only where
+//! it is named.
 
 use std::ffi::CString;
 use std::fs;

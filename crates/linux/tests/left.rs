@@ -1,4 +1,4 @@
-//! What a run over Linux leaves in the kernel: nothing. Needs root, or what `penstock linux check` names; where that is missing
+//! Leftovers of a run over Linux in the kernel: none. Needs root, or the rights that `penstock linux check` names; where they are missing
 //! the tests say so and count as not run.
 
 #[path = "../../path/tests/laboratory/mod.rs"]

@@ -1,6 +1,6 @@
-//! Which flow a packet belongs to: every flow has an address of its own at each end.
+//! Addresses of flows: every flow has an address of its own at each end.
 //!
-//! So any program's traffic can be told apart, whatever its protocol and ports, and fragments too: who wants the path of a
+//! So any program's traffic can be assigned, whatever its protocol and ports, and fragments too: a program on the path of a
 //! flow talks to its address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

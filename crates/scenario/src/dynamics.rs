@@ -1,7 +1,7 @@
 //! Behaviour over time: numbers that follow from samples of links and flows, one a round. Each has one definition, here.
 //!
 //! A world that carries `[dynamics]` samples at each multiple of the round and calls these functions for each span; `docs/record.md`
-//! says where the results are. A function without enough samples answers `None`.
+//! lists the results. A function without enough samples returns `None`.
 
 pub mod ellipse;
 pub mod link;

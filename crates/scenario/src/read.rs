@@ -154,7 +154,7 @@ impl Document {
     }
 
     /// The same for a scenario that may name other files: traces of a link's rate. `load` has the text of a file by its
-    /// name as it stands in the scenario, relative to the scenario's folder, or says why not. Each file is asked for
+    /// name as it stands in the scenario, relative to the scenario's folder, or the reason of its failure. Each file is loaded
     /// when [`Document::cells`] is called, once.
     ///
     /// # Errors

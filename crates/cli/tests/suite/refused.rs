@@ -265,7 +265,7 @@ fn what_is_no_file_or_too_large_is_not_read() {
     }
 }
 
-/// What the fluid world does not carry it refuses, with the status of what cannot be done here, and leaves nothing: not
+/// The fluid world refuses features that it lacks, with the status of a missing feature, and leaves nothing: not
 /// even the directory that the record would have gone to.
 #[test]
 fn what_a_world_cannot_carry_is_refused_with_its_own_status() {

@@ -28,7 +28,7 @@ fn source(law: &Chosen<penstock_law::cc::Controller>, signal: Signal, marks: boo
     (source, equilibrium.rate, equilibrium.window)
 }
 
-/// What comes out of `estimator` over what goes in: a sine of `w` [rad/s], asked every `every` [s], over whole periods
+/// The output of `estimator` over its input: a sine of `w` [rad/s], sampled every `every` [s], over whole periods
 /// after as many to settle, and held in between.
 fn measured(w: f64, every: f64, estimator: &mut dyn FnMut(f64, f64) -> f64) -> Complex {
     let period = 2.0 * core::f64::consts::PI / w;
@@ -116,7 +116,7 @@ fn the_register_of_marks_answers_as_declared() {
     }
 }
 
-/// What was committed a round trip ago: a delay of one, to within the time of an acknowledgement.
+/// The packets committed a round trip ago: a delay of one, to within the time of an acknowledgement.
 #[test]
 fn the_look_back_answers_as_declared() {
     let (rtt_s, every) = (0.1, 1e-3);

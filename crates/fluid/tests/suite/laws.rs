@@ -540,7 +540,7 @@ fn newreno_rests_over_red_wherever_a_double_can_tell() {
     }
 }
 
-/// What goes one way and what goes the other meet nowhere: both ways at once have the margins of the worse, and the roots
+/// Traffic of the two directions meets nowhere: both ways at once have the margins of the worse, and the roots
 /// of both.
 #[test]
 fn two_ways_that_meet_nowhere_are_two_loops() {

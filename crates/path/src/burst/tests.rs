@@ -82,7 +82,7 @@ fn a_super_packet_is_the_packets_that_a_sender_without_offload_sends() {
     });
 }
 
-/// What is put together and taken apart again is what it was, packet by packet, byte by byte and in order, whatever was
+/// Packets put together and taken apart again are unchanged, packet by packet, byte by byte and in order, whatever was
 /// lost or marked before.
 #[test]
 fn coalescing_changes_no_packet_and_marks_survive() {

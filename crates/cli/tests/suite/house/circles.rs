@@ -1,6 +1,6 @@
 //! No two files of a crate use each other, be it through others.
 //!
-//! What a file uses of those below it, as `read.rs` does of `read/links.rs`, does not count: it declares and lists them.
+//! A use by a file of those below it, as `read.rs` does of `read/links.rs`, does not count: it declares and lists them.
 //! A name that a file has by `use` belongs to the file that declares it. A file that adds methods to a type of another is
 //! used by the files of that type's methods that call them, by `self.` or `Self::`.
 
