@@ -61,7 +61,7 @@ def measure(path):
 
 
 def main():
-    pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "vectors/README.md"]
+    pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "vectors/README.md", "search/known/README.md"]
     pages += sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))
     pages += sorted(str(p.relative_to(ROOT)) for p in (ROOT / "papers").glob("*/README.md"))
     long, total, count = [], 0, 0
