@@ -139,7 +139,9 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	if cargo metadata --offline --format-version 1 "$${flags[@]}" >/dev/null 2>&1; then flags+=(--offline); fi
 	cargo test "$${flags[@]}"
 	cargo build "$${flags[@]}"
-	$(OWN_LAW) laws steady
+	for each in steady linear; do $(OWN_LAW) laws $$each; done
+	$(OWN_LAW) check against-cubic.toml
+	$(OWN_LAW) run steady.toml --out ran
 	for each in steady newreno-linear; do
 		$(OWN_LAW) check $$each.toml
 		$(OWN_LAW) analyze $$each.toml --plain
@@ -183,8 +185,20 @@ site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 		rm -rf "$$tools"; echo 'site: not built: it needs python3 with venv, and PyPI' >&2; [ -z "$${CI:-}" ] || exit 0; exit 3; }
 	rm -rf target/site-pages target/site && mkdir -p target/site-pages
 	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
+	# The page of the API, which the navigation has: what `make doc` built, or that it was not.
+	mkdir target/site-pages/api
+	[ -f $(BUILT)/doc/penstock_law/index.html ] || echo 'site: no pages of the API: type `make doc`, then `make site` again' >&2
+	{
+		echo '<!doctype html><html lang="en"><meta charset="utf-8"><title>Penstock: API</title><h1>API of the crates</h1><ul>'
+		for each in $(PACKAGES); do
+			page="penstock_$${each//-/_}/index.html"
+			[ ! -f "$(BUILT)/doc/$$page" ] || echo "<li><a href=\"$$page\">penstock-$$each</a></li>"
+		done
+		echo '</ul>'
+		[ -f $(BUILT)/doc/penstock_law/index.html ] || echo '<p>This site was built without them: <code>make doc</code> builds them, and <code>make site</code> adds them.</p>'
+	} >target/site-pages/api/index.html
 	"$$tools/bin/mkdocs" build 2>&1 | sed "/^INFO/d"
-	if [ -d $(BUILT)/doc ]; then cp -r $(BUILT)/doc target/site/api; [ -f target/site/api/penstock_law/index.html ]; fi
+	if [ -d $(BUILT)/doc ]; then cp -rn $(BUILT)/doc/. target/site/api; fi
 
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
 	@worst=0

@@ -95,8 +95,8 @@ mod kernel {
         let folder = vectors.map(Path::to_path_buf).or_else(found);
         if folder.is_none() && own.is_empty() {
             return Err(Failure::Input(
-                "no directory `vectors` here or in a parent directory; change to the repository, or name it with \
-                 --vectors DIR"
+                "no directory `vectors` here or in a parent directory; make one by `penstock init lab --vectors` and \
+                 change to `lab`, or name it with --vectors DIR"
                     .into(),
             ));
         }

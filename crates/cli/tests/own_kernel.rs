@@ -104,7 +104,7 @@ fn a_replay_holds_it_against_its_law() {
     assert!(row.contains("65536") && row.contains("equal"), "{row}");
     let ended = Own::compiled("brisk", &["SLIP"]).run(&["linux", "replay"]);
     assert_eq!(ended.status, 3, "{}", ended.err);
-    assert!(ended.err.contains("`brisk`: step ") && ended.err.contains("window that it answers is "), "{}", ended.err);
+    assert!(ended.err.contains("`brisk`: step ") && ended.err.contains("window of its output is "), "{}", ended.err);
     assert!(ended.err.contains("the error is in this law"), "{}", ended.err);
 }
 

@@ -63,3 +63,24 @@ impl<N: Number> Law<N> for Linear<N> {
         Requirements { decides: Decides::OnArrival, marks: self.marks, ..Requirements::LEAST }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use penstock_law::quantity::{Bytes, Rate, Time};
+
+    #[test]
+    fn the_probability_is_the_queue_over_the_limit_and_at_most_one() {
+        let context = Context { rate: Rate(10_000_000), delay: Time(0), packet: Bytes(1500), classes: Vec::new() };
+        let law = Linear::<f64>::compile(&Values::defaults(ENTRY.parameters), &context).unwrap();
+        let mut state = law.initial_state();
+        for (queue, probability) in [(0.0, 0.0), (125.0, 0.25), (500.0, 1.0), (800.0, 1.0)] {
+            let observation = Observation { queue, ..Observation::zero() };
+            law.on_event(&mut state, Event::Arrival { bytes: 1500, idle: 0 }, &observation);
+            assert_eq!(law.output(&state, &observation).probability, probability, "{queue} packets");
+        }
+        // Only an arrival changes it.
+        law.on_event(&mut state, Event::Full, &Observation::zero());
+        assert_eq!(state.probability, 1.0);
+    }
+}

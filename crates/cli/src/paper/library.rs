@@ -92,8 +92,8 @@ fn folder(papers: Option<&Path>) -> Result<PathBuf, Failure> {
     }
     scenario::above("papers", |p| keys(p).is_ok_and(|keys| !keys.is_empty())).ok_or_else(|| {
         Failure::Input(
-            "no directory `papers` with a paper.toml is here or above; go into the repository, or name it with \
-             --papers DIR"
+            "no directory `papers` with a paper.toml here or in a parent directory; make one by `penstock init lab` \
+             and change to `lab`, or name it with --papers DIR"
                 .into(),
         )
     })

@@ -209,6 +209,54 @@ fn the_page_of_own_laws_has_the_kernel_program_of_the_example() {
     assert!(read("examples/own-law/bpf/steady.bpf.c").ends_with(shown), "{shown}");
 }
 
+/// The blocks of a page in a language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let fence = format!("```{language}\n");
+    page.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+}
+
+/// Lines of a page's code that the files of examples/own-law do not have, whatever their indentation.
+fn foreign(code: &str, files: &[String]) -> Vec<String> {
+    let known: BTreeSet<&str> = files.iter().flat_map(|file| file.lines()).map(str::trim).collect();
+    code.lines().map(str::trim).filter(|line| !known.contains(line)).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_code_of_the_page_of_own_laws_is_that_of_the_example() {
+    let page = read("docs/own-law.md");
+    let example = |file: &str| read(&format!("examples/own-law/{file}"));
+    let steady = example("src/steady.rs");
+    // The law of the page has neither a kernel program nor a test.
+    let [before, kernel] = [0, 1].map(|at| steady.split("/// bpf/steady.bpf.c").nth(at).unwrap());
+    let law = kernel.split_once("/// The law with").unwrap().1.split("\n#[cfg(test)]").next().unwrap();
+    let whole = format!("{before}/// The law with{law}")
+        .replace("Fix, KernelProgram, ", "")
+        .replace("Some(&build::<Fix<32>, Steady<Fix<32>>>)", "None")
+        .replace("Some(&KERNEL)", "None");
+    let rust = blocks(&page, "rust");
+    assert!(rust.contains(&whole.as_str()), "docs/own-law.md has not\n{whole}");
+    let files = ["src/main.rs", "src/linear.rs", "src/steady.rs", "build.rs"].map(example);
+    // One law instead of two; what a controller that takes ECN writes; the name of a file.
+    let others = [
+        "penstock_cli::run(Registry::standard().with(&steady::ENTRY).expect(\"a valid entry\"))",
+        "Requirements { marks: Marks::Cut, ..Requirements::LEAST }",
+        "// build.rs",
+    ];
+    for block in &rust {
+        let foreign: Vec<String> = foreign(block, &files).into_iter().filter(|l| !others.contains(&&**l)).collect();
+        assert!(foreign.is_empty(), "docs/own-law.md: examples/own-law has not\n{}", foreign.join("\n"));
+    }
+    let [scenario, sweep] = ["steady.toml", "against-cubic.toml"].map(example);
+    let toml = blocks(&page, "toml");
+    assert!(toml.contains(&scenario.as_str()), "docs/own-law.md has not\n{scenario}");
+    let (path, cases) = sweep.split_once("\n[sweep]").unwrap();
+    assert!(toml.contains(&format!("[sweep]{cases}").as_str()), "docs/own-law.md has not\n[sweep]{cases}");
+    // Under its title it is the other scenario.
+    let below = |text: &str| text.split_once("duration").unwrap().1.to_owned();
+    assert_eq!(below(path), below(&scenario));
+    assert_eq!(foreign("a = 1\n  b = 2\n", &["  a = 1\n".to_owned()]), ["b = 2"]);
+}
+
 #[test]
 fn the_page_of_laws_is_what_the_registry_says() {
     let page = page();

@@ -215,7 +215,10 @@ fn unknown_papers_and_figures_are_refused_with_those_there_are() {
         assert!(ended.err.contains(says), "{}", ended.err);
     }
     let ended = Bench::new().run(&["paper"]);
-    assert_eq!((ended.status, ended.err.contains("--papers DIR")), (2, true), "{}", ended.err);
+    assert_eq!(ended.status, 2, "{}", ended.err);
+    for way in ["--papers DIR", "`penstock init lab`"] {
+        assert!(ended.err.contains(way), "no {way}: {}", ended.err);
+    }
 }
 
 #[test]

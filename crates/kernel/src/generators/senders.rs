@@ -257,9 +257,12 @@ pub(super) fn leadlag(kernel_law: &'static KernelLaw) -> String {
 pub(super) fn ccp(kernel_law: &'static KernelLaw) -> String {
     let derivative = kernel_law.words.params.contains(&"kd_q32");
     let (what, ranges) = if derivative {
-        ("CCPD, proportional and derivative in the room of the bottleneck's buffer", "; kd 1e-7 to 1e3 s, and zero")
+        (
+            "CCPD, proportional and derivative in the free space of the bottleneck's buffer",
+            "; kd 1e-7 to 1e3 s, and zero",
+        )
     } else {
-        ("CCP, proportional to the room of the bottleneck's buffer", "")
+        ("CCP, proportional to the free space of the bottleneck's buffer", "")
     };
     let mut file = File::new(
         kernel_law,

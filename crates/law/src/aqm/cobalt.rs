@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             1.0 / 256.0,
             [0.0, 1.0],
-            "what a full buffer adds to BLUE's drop probability",
+            "increase of BLUE's drop probability when the buffer is full",
             CAKE,
         ),
         Parameter::number(
@@ -44,7 +44,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             Unit::One,
             1.0 / 4096.0,
             [0.0, 1.0],
-            "what an empty queue takes from BLUE's drop probability",
+            "decrease of BLUE's drop probability when the queue is empty",
             CAKE,
         ),
         Parameter::number(

@@ -56,7 +56,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         Parameter::choice(
             "rounds",
             &["of-alpha", "of-reductions"],
-            "what has at most one reduction: a round of alpha, or the round trip after a reduction",
+            "period with at most one reduction: a round of alpha, or the round trip after a reduction",
             "RFC 8257, section 3.3, once per window of data; Linux, tcp_enter_cwr",
         ),
         Parameter::number(

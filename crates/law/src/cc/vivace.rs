@@ -71,7 +71,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.1,
             [0.0, 1.0],
-            "what is added to that share with each step that is larger",
+            "increase of the largest step for each step that exceeds it, as a share of the rate",
             LEARNING,
         ),
         Parameter::number(

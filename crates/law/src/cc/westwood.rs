@@ -52,8 +52,8 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         Parameter::choice(
             "fill",
             &["end", "start"],
-            "when a recovery makes the window what fills the path: at its end, with half the window until then, or at its start, \
-             and never above the window",
+            "moment at which the window becomes the bandwidth times the smallest round trip: end of a recovery, with half the \
+             window until then, or its start, never above the window before",
             "Linux, CA_EVENT_COMPLETE_CWR; Mascolo et al., section 2.2",
         ),
         PER_ACK,

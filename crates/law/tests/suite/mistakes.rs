@@ -1,5 +1,7 @@
-//! The compiler's words for the likeliest mistakes in a first law: each is tried on the compiler, and its error must name the
-//! remedy.
+//! The compiler's words for the likeliest mistakes in a first law. Each mistake is given to the compiler. The message of the
+//! first two must name the remedy, which attributes of this crate's traits add. The message of the third is rustc's own: a trait
+//! cannot change what rustc prints where a literal stands for the type `N`. docs/own-law.md has all three messages, each with
+//! its remedy.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -77,10 +79,12 @@ fn compiled(source: &str, folder: &Path, library: &Path) -> Result<(), String> {
 }
 
 #[test]
-fn likely_mistakes_are_answered_with_the_remedy() {
+fn likely_mistakes_have_a_remedy() {
     let (folder, libraries) = libraries();
     let library = libraries.iter().find(|library| compiled(LAW, &folder, library).is_ok());
     let library = library.unwrap_or_else(|| panic!("{}", compiled(LAW, &folder, &libraries[0]).unwrap_err()));
+    // The crate is packaged without the page.
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/own-law.md")).ok();
     for (right, wrong, answers) in [
         // A state that is a plain struct.
         (
@@ -107,5 +111,7 @@ fn likely_mistakes_are_answered_with_the_remedy() {
         for answer in answers {
             assert!(said.contains(answer), "no `{answer}` in\n{said}");
         }
+        let row = format!("| {} |", answers[0]);
+        assert!(page.as_ref().is_none_or(|page| page.contains(&row)), "docs/own-law.md has not\n{row}");
     }
 }

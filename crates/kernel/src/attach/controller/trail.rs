@@ -186,8 +186,7 @@ pub(super) fn follow(
             let seen =
                 cc::Observation { rtt_s: Fix(told.rtt), base_rtt_s: Fix(told.base_rtt), ..cc::Observation::zero() };
             let says = rust.on_event(at, told.event, &seen);
-            let mut want =
-                vec![("the window that it answers", says.window.0), ("the gap that it answers", says.gap_s.0)];
+            let mut want = vec![("the window of its output", says.window.0), ("the gap of its output", says.gap_s.0)];
             let mut state = Vec::new();
             rust.each(at, &mut |number: &mut Fix<32>| state.push(number.0));
             want.extend(names.iter().copied().zip(state));
