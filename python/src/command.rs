@@ -25,7 +25,7 @@ pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| penstock_cli::run_with(Registry::standard(), arguments))
 }
 
-/// What a command found, what it noted, and its exit status.
+/// The result of a command, its notes, and its exit status.
 type Answer<'py> = (Bound<'py, PyAny>, Vec<String>, u8);
 
 /// Runs a command within this process, with the laws that are registered. Texts stand for the files of their paths.

@@ -52,7 +52,7 @@ fn place(exception: &Bound<'_, PyAny>, error: &ReadError) -> PyResult<()> {
     exception.getattr("__dict__")?.cast::<PyDict>()?.update(about.as_mapping())
 }
 
-/// What the command's files and records say.
+/// Errors of the command's files and records.
 pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Scenario(errors) => scenario(py, errors),

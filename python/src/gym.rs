@@ -59,7 +59,7 @@ impl Failure {
     }
 }
 
-/// What all places have in common.
+/// The settings that all environments of a vector share.
 struct Plan {
     document: Document,
     /// The scenario without changes, which most episodes are.
@@ -240,7 +240,7 @@ impl Simulations {
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, failure)| Err(failure))
     }
 
-    /// What all places say now.
+    /// The step of all environments.
     fn say<'py>(&self, py: Python<'py>) -> Step<'py> {
         let (mut observations, mut measured, mut ended) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..self.places.len() {

@@ -23,7 +23,7 @@ pub(crate) use observation::{AqmObservation, SenderObservation};
 struct Registered {
     name: String,
     class: Py<PyType>,
-    /// What identifies its code.
+    /// The identity of its code.
     code: String,
     entry: Kept,
 }

@@ -19,7 +19,7 @@ pub(crate) trait Arithmetic: Number {
     fn dual(self) -> Dual;
     /// From what a law computed. None if that is no number.
     fn taken(value: &Bound<'_, PyAny>) -> Option<Self>;
-    /// As a law sees it.
+    /// The number as an object of Python.
     fn given(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
     /// Whether nothing tells the two apart.
     fn is(self, other: Self) -> bool;

@@ -136,7 +136,7 @@ impl Record {
         &self.world
     }
 
-    /// What differs from the scenario's file, `KEY=VALUE`.
+    /// Differences from the scenario's file, `KEY=VALUE`.
     #[getter]
     fn changes(&self) -> Vec<String> {
         self.changes.clone()

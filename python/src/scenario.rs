@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyString, PyType};
 use crate::law::raised;
 use crate::{error, plain};
 
-/// What a scenario without a file is called in errors and records.
+/// The name of a scenario without a file in errors and records.
 const UNNAMED: &str = "scenario";
 
 /// A scenario: a file that describes a run, or a sweep.
@@ -82,7 +82,7 @@ impl Scenario {
         }
     }
 
-    /// What was read, with its changes.
+    /// The scenario, with its changes.
     pub(crate) fn document(&self) -> Document {
         self.state().document.clone()
     }
@@ -169,7 +169,7 @@ impl Scenario {
         Ok((cells.into_iter().map(part).collect(), self.path.clone(), self.state().changes.clone()))
     }
 
-    /// What tells this cell of a sweep from the others: swept keys and their values as written.
+    /// The swept keys of this cell and their values, as written.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let labels = PyDict::new(py);
@@ -199,7 +199,7 @@ impl Scenario {
         Ok(schema.cast_into::<PyDict>()?)
     }
 
-    /// What is the same file with the same changes.
+    /// Pickles the resolved text, and with it the changes.
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String, String))> {
         let (py, path) = (this.py(), this.get().path.to_string_lossy().into_owned());
         let text = this.get().resolved(py)?;

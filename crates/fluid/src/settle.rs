@@ -44,7 +44,7 @@ const QUIET_STEPS: u32 = 12;
 const ROUGH: f64 = 1e-3;
 
 /// Follows `drift` [1/s] from `start`, beginning with steps of `step_s`, until it stands still or `escaped` is true.
-/// `grain` is the rounding error of each drift at a state [1/s]: below it a drift cannot be told from none, and the
+/// `grain` is the rounding error of each drift at a state [1/s]: below it a drift is like none, and the
 /// equilibrium is known to no more digits than that leaves.
 pub(crate) fn settle(
     start: &[f64],

@@ -1,4 +1,4 @@
-//! What the emulated path reads from its TUN devices: a virtio header, and behind it a packet or a super-packet.
+//! The input of the emulated path from its TUN devices: a virtio header, and behind it a packet or a super-packet.
 
 use penstock_path::burst::{Burst, Coalescer};
 use penstock_path::wire::{Offload, parse};

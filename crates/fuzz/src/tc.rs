@@ -1,4 +1,4 @@
-//! What the kernel gives to a law at a device: frames, with the clock, the coin and what is known of a super-packet.
+//! The input of a law at a device, from the kernel: frames, with the clock, the coin and what is known of a super-packet.
 //!
 //! The verifier proves that a program stays within the frame; here its books must hold for any frame. Needs root and BPF.
 
@@ -14,7 +14,7 @@ const LAWS: &[(&str, &[&str])] = &[
     ("token-bucket", &["conditioner.committed_rate=1 Mbit/s", "conditioner.bucket=10 kB"]),
 ];
 
-/// What this machine lacks to run it.
+/// The parts that this machine lacks to run it.
 pub fn missing() -> Option<String> {
     penstock_kernel::attach::tc::missing().first().map(ToString::to_string)
 }

@@ -13,7 +13,7 @@ use crate::seal::{digest, is_sealed, sealed};
 /// Files of every record, besides its header.
 pub(crate) const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
 
-/// What computed a result.
+/// The program that computed a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The world.

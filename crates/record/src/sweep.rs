@@ -61,7 +61,7 @@ pub(crate) struct SweepFile<'a> {
     differences: Vec<Difference<'a>>,
 }
 
-/// What varies.
+/// An axis of the sweep.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Axis<'a> {
     /// The key of the scenario, the name of a named axis, or `seed`.
@@ -135,7 +135,7 @@ pub(crate) struct Difference<'a> {
     measures: Value,
 }
 
-/// What stands in the place of a number in `measures`.
+/// Statistics in the place of a number in `measures`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Statistics {
     /// How many values there are.

@@ -19,7 +19,7 @@ pub struct Summary {
     pub world: String,
     /// The scenario's seed.
     pub seed: u64,
-    /// What was measured over the whole span after warm-up.
+    /// Measures over the whole span after warm-up.
     #[serde(flatten)]
     pub whole: Measured,
     /// The same for each named window.

@@ -27,7 +27,7 @@ fn format(page: &str) -> Option<u32> {
     number.trim_end_matches('}').trim().parse().ok()
 }
 
-/// One line an item, sorted. What every type has (`Send`, derived traits, blanket implementations) is left out.
+/// One line an item, sorted. `Send`, derived traits and blanket implementations are left out.
 fn interface(page: &Path) -> Result<String, String> {
     let builder = public_api::Builder::from_rustdoc_json(page);
     let builder = builder.omit_blanket_impls(true).omit_auto_trait_impls(true).omit_auto_derived_impls(true);

@@ -30,7 +30,7 @@ struct Linear<N> {
 }
 
 numbers! {
-    /// What the law remembers.
+    /// The state of the law.
     struct State {
         /// Mark probability at the last arrival.
         probability: "1" as "Mark probability",

@@ -43,7 +43,7 @@ struct Steady<N> {
 }
 
 numbers! {
-    /// What the law remembers.
+    /// The state of the law.
     struct State {
         /// Congestion window: the most packets in flight.
         window: "packets" as "Congestion window",

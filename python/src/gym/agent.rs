@@ -14,7 +14,7 @@ pub(super) const OBSERVED: usize = 8;
 const RANGES: [(f64, f64); OBSERVED] =
     [(1.0, 64.0), (-8.0, 8.0), (0.0, 8.0), (0.0, 1.0), (0.0, 8.0), (0.0, 8.0), (0.0, 20.0), (0.0, 1.0)];
 
-/// What is measured of each step, whoever knows of it; `penstock.gym.Measurement` has the same.
+/// The measures of each step, in the order of `penstock.gym.Measurement`.
 pub(super) const MEASURED: [&str; 17] = [
     "time_s",
     "duration_s",
@@ -47,21 +47,21 @@ fn log2(x: f64) -> f64 {
     Number::ln(x) / LN_2
 }
 
-/// What an action turns.
+/// The quantity that an action sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turns {
     Window,
     Rate,
 }
 
-/// What does not change in an episode.
+/// The constants of an episode.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     /// The slowest link that its data cross, or its own interface [bit/s].
     pub(super) capacity_bit_per_s: f64,
     /// Without a queue [s].
     pub(super) base_rtt_s: f64,
-    /// What the flow starts with [packets].
+    /// The initial window [packets].
     pub(super) initial_window: f64,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Agent {
     heard_rtt_s: f64,
     /// The largest rate of acknowledgements so far [packets/s].
     best_rate: f64,
-    /// What it paces at [packets/s].
+    /// The pacing rate [packets/s].
     rate: f64,
     /// Steps that are observed, the latest last.
     pub(super) observation: Vec<f32>,
@@ -121,7 +121,7 @@ impl Agent {
         run.steer(self.flow, |x| numbers.next().into_iter().for_each(|number| *x = number));
     }
 
-    /// What the sender heard in the step that ends now.
+    /// The sender's counters over the step that ends now.
     pub(super) fn observe(&mut self, run: &mut Simulation, now_s: f64) {
         let numbers = run.observables(self.flow);
         let (heard, rest) = State::of(&numbers);
@@ -150,7 +150,7 @@ impl Agent {
         }
     }
 
-    /// What the step that ends now came to, in the order of [`MEASURED`].
+    /// The measures of the step that ends now, in the order of [`MEASURED`].
     pub(super) fn measure(&mut self, run: &Simulation, now_s: f64) -> [f64; MEASURED.len()] {
         let (now, before) = (run.counters(self.flow), self.before);
         let duration_s = now_s - self.began_s;

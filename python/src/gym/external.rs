@@ -1,7 +1,7 @@
 //! The law of a sender that is steered from outside: it remembers a window and a gap, which its host sets, and counts what
 //! happened meanwhile.
 //!
-//! What it counts is what any law hears of. So an agent that learned from it can be written as a law.
+//! It counts the events of any law. So an agent that learned from it can be written as a law.
 
 use penstock_law::cc::{Context, Controller, Event, Marks, Observation, Output, Requirements};
 use penstock_law::law::{Entry, Instances, Linearisation, Observables};
@@ -9,7 +9,7 @@ use penstock_law::parameter::{Parameter, Values};
 
 const ECN: Parameter =
     Parameter::switch("ecn", false, "use ECN: acknowledgements count the packets that were marked", "RFC 3168");
-/// A law decides before its host sends what the same acknowledgement lets go. Whoever decides outside comes after that, unless the
+/// A law decides before its host sends what the same acknowledgement lets go. A decision from outside comes after that, unless the
 /// sender waits.
 const WAITS: Parameter = Parameter::switch(
     "waits",
@@ -53,14 +53,14 @@ const NAMES: [(&str, &str); 8] = [
     ("rtts", "1"),
 ];
 
-/// What it remembers and counts. Hosts visit the numbers in this order.
+/// Its state and counters. Hosts visit the numbers in this order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
     /// Packets in flight at most.
     pub(super) window: f64,
     /// Least time between two packets; zero leaves the spacing to the acknowledgements [s].
     pub(super) gap_s: f64,
-    /// Packets that acknowledgements outside recovery told of.
+    /// Packets acknowledged outside recovery.
     pub(super) acknowledged: f64,
     /// Those of them with an echo of a mark.
     pub(super) marked: f64,
@@ -96,7 +96,7 @@ impl State {
     }
 }
 
-/// Its instances. What a host keeps and brings back is the state of a law that decides; of this one that is outside.
+/// Its instances. The state of this law is outside the host, which therefore keeps and restores none.
 #[derive(Debug)]
 struct External {
     ecn: bool,

@@ -30,7 +30,7 @@ pub(crate) struct Declared {
     pub(crate) parameters: Vec<(Py<PyString>, Kind)>,
 }
 
-/// What the value of a parameter is in Python.
+/// The value of a parameter in Python.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// A float. None where it has no value.
@@ -124,7 +124,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         })
     }
 
-    /// Does it with the interpreter. An exception is kept for whoever called the host.
+    /// Does it with the interpreter. An exception is kept for the caller of the host.
     fn with<T>(&mut self, work: impl FnOnce(&mut Self, Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.failed {
             return None;
@@ -194,13 +194,13 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
     }
 }
 
-/// What was found where a number should be.
+/// The value in the place of a number.
 fn wrong(law: &str, what: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let class = what.get_type().name().map_or_else(|_| "another class".to_owned(), |name| format!("class {name}"));
     PyTypeError::new_err(format!("law `{law}`: {name} is of {class}: make it a float"))
 }
 
-/// What stands for a law that could not be made.
+/// Stands for a law that could not be made.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
 fn none() -> Py<PyAny> {
     Python::attach(|py| py.None())

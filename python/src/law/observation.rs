@@ -66,7 +66,7 @@ macro_rules! observation {
 }
 
 observation! {
-    /// What a sender has measured of its path.
+    /// The measurements of a sender.
     SenderObservation as "Observation" of cc {
         /// Average round-trip time, as `Requirements.average_rtt` has it, or the latest sample [s]. Zero before the first one.
         rtt_s,
@@ -90,13 +90,13 @@ observation! {
 }
 
 observation! {
-    /// What the host of a queue has measured.
+    /// The measurements of the host of a queue.
     AqmObservation as "AqmObservation" of aqm {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes [packets].
         queue,
         /// Arrivals since the last tick, in units of the mean packet [packets].
         arrived,
-        /// What the line can carry now [packets/s].
+        /// The capacity of the line now [packets/s].
         capacity,
         /// At a departure, how long the packet has waited; at a tick, how long the oldest one has [s].
         sojourn_s,

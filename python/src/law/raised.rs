@@ -1,6 +1,6 @@
 //! Exceptions of laws, which a host of laws knows nothing of.
 //!
-//! A law that raised gives an output that is no number, and so its host stops. Whoever called the host then asks here.
+//! A law that raised gives an output that is no number, and so its host stops. The caller of the host then finds the exception here.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};

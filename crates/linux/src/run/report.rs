@@ -87,7 +87,7 @@ struct Between<'a> {
     scenario: &'a Scenario,
     run: &'a Measured,
     path: (&'a Boundary, &'a Boundary),
-    /// Readings after the first.
+    /// Counters at the boundaries after the first.
     most: &'a [Boundary],
     /// Served traffic of classes, sample by sample.
     samples: &'a Rows,

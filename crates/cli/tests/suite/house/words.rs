@@ -118,6 +118,8 @@ fn names(code: &str) -> impl Iterator<Item = String> {
 struct Split {
     code: Vec<String>,
     comments: Vec<(usize, String)>,
+    /// Those of the comments that are documentation of Rust.
+    docs: Vec<(usize, String)>,
     texts: Vec<(usize, String)>,
 }
 
@@ -140,7 +142,11 @@ fn split(source: &str, language: Language) -> Split {
         let long = language != Language::Braces && rest.starts_with("\"\"\"");
         let took = if rest.starts_with(comment) {
             let end = rest.find('\n').unwrap_or(rest.len());
-            all.comments.push((line, rest[..end].trim_start_matches(['/', '#', '!']).trim().to_owned()));
+            let text = rest[..end].trim_start_matches(['/', '#', '!']).trim().to_owned();
+            if rest.starts_with("///") || rest.starts_with("//!") {
+                all.docs.push((line, text.clone()));
+            }
+            all.comments.push((line, text));
             end
         } else if language == Language::Braces && rest.starts_with("/*") {
             let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
@@ -254,7 +260,7 @@ fn names_of(code: &[String]) -> impl Iterator<Item = (usize, Part)> {
 
 /// The names and texts of Python and its stubs, of C, and the keys and texts of a file of data.
 fn code(source: &str, language: Language) -> Parts {
-    let Split { mut code, comments, texts } = split(source, language);
+    let Split { mut code, comments, texts, .. } = split(source, language);
     if language == Language::Toml {
         // Keys: in front of `=`, and tables.
         for line in &mut code {
@@ -273,13 +279,15 @@ fn code(source: &str, language: Language) -> Parts {
     names_of(&code).chain(comments).chain(messages(texts)).collect()
 }
 
-/// The messages of a source of Rust or TypeScript, without its tests. Names of a crate are in its `public-api.txt`.
+/// The messages and the documentation of a source of Rust or TypeScript, without its tests. Names of a crate are in its
+/// `public-api.txt`.
 fn sources(source: &str) -> Parts {
     let tests = source.match_indices("#[cfg(test)]\n").map(|(at, _)| at);
     let end = tests.into_iter().find(|at| {
         source[*at..].lines().nth(1).is_some_and(|line| line.contains("mod ") && line.trim_end().ends_with('{'))
     });
-    messages(split(&source[..end.unwrap_or(source.len())], Language::Braces).texts).collect()
+    let Split { docs, texts, .. } = split(&source[..end.unwrap_or(source.len())], Language::Braces);
+    messages(texts).chain(joined(docs).map(|(line, text)| (line, Part::Prose(text)))).collect()
 }
 
 /// Paragraphs, cells and headings of a page; names between backticks and in blocks of code that name their language.
@@ -512,8 +520,8 @@ fn a_gone_word_is_noticed_in_each_kind_of_text() {
         ("bpf/a.h", "/* what\n * is told */\nint room;", &[3, 1]),
         (
             "crates/a/src/a.rs",
-            "// What.\nf('\"', \"What is \\\n   wrong: {a}\", r#\"the law \"is asked\" law is asked\"#);\n#[cfg(test)]\nmod tests {\n\"is told\"",
-            &[2, 3],
+            "// What.\n/// What it is.\nf('\"', \"What is \\\n   wrong: {a}\", r#\"the law \"is asked\" law is asked\"#);\n#[cfg(test)]\nmod tests {\n\"is told\"",
+            &[3, 4, 2],
         ),
         ("web/src/a.ts", "const seen = `it is told ${x}`;", &[1]),
         ("web/src/a.html", "<p>What it is.\n\nit was told", &[1, 3]),
