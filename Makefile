@@ -187,7 +187,7 @@ site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
 	# The page of the API, which the navigation has: what `make doc` built, or that it was not.
 	mkdir target/site-pages/api
-	[ -f $(BUILT)/doc/penstock_law/index.html ] || echo 'site: no pages of the API: type `make doc`, then `make site` again' >&2
+	[ -d $(BUILT)/doc ] || echo 'site: no pages of the API: type `make doc`, then `make site` again' >&2
 	{
 		echo '<!doctype html><html lang="en"><meta charset="utf-8"><title>Penstock: API</title><h1>API of the crates</h1><ul>'
 		for each in $(PACKAGES); do
@@ -195,10 +195,10 @@ site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 			[ ! -f "$(BUILT)/doc/$$page" ] || echo "<li><a href=\"$$page\">penstock-$$each</a></li>"
 		done
 		echo '</ul>'
-		[ -f $(BUILT)/doc/penstock_law/index.html ] || echo '<p>This site was built without them: <code>make doc</code> builds them, and <code>make site</code> adds them.</p>'
+		[ -d $(BUILT)/doc ] || echo '<p>This site was built without them: <code>make doc</code> builds them, and <code>make site</code> adds them.</p>'
 	} >target/site-pages/api/index.html
 	"$$tools/bin/mkdocs" build 2>&1 | sed "/^INFO/d"
-	if [ -d $(BUILT)/doc ]; then cp -rn $(BUILT)/doc/. target/site/api; fi
+	if [ -d $(BUILT)/doc ]; then cp -rn $(BUILT)/doc/. target/site/api; [ -f target/site/api/penstock_law/index.html ]; fi
 
 validation: build ## the same scenarios in ns-2 and ns-3, where installed: docs/validation; a quarter of an hour
 	@worst=0

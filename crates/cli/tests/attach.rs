@@ -13,6 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::Bench;
+use optional::eventually;
 use penstock_kernel::attach;
 use penstock_machine::capability::{CAP_SYS_PTRACE, Capabilities};
 use serde_json::Value;
@@ -52,16 +53,6 @@ impl Drop for Pins {
 fn available() -> Vec<String> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-/// Whether it holds within a minute: a busy machine frees an object of the kernel after many seconds.
-fn eventually(holds: impl Fn() -> bool) -> bool {
-    (0..2400).any(|_| {
-        holds() || {
-            thread::sleep(Duration::from_millis(25));
-            false
-        }
-    })
 }
 
 /// On, reported in three ways, and off again: nothing is left.

@@ -10,8 +10,6 @@ mod traffic;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::thread;
-use std::time::Duration;
 use std::{env, fs};
 
 use bench::{Bench, Ended};
@@ -86,14 +84,6 @@ impl Drop for Own {
 fn available() -> Vec<String> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
     text.split_whitespace().map(str::to_owned).collect()
-}
-
-fn eventually(holds: impl Fn() -> bool) {
-    let look = |_| {
-        thread::sleep(Duration::from_millis(25));
-        holds()
-    };
-    assert!((0..2400).any(look), "not within a minute");
 }
 
 /// The program gives the numbers of the law in Rust, on any observation; one that does not is noticed.

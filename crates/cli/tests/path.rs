@@ -346,11 +346,11 @@ fn a_way_out_is_there_on_request_and_gone_after() {
     assert_eq!(closed.unwrap().status.code(), Some(1), "no route");
 
     let mut child = within(&machine, call("sleep 60"));
-    let outer = (0..1200).find_map(|_| {
-        thread::sleep(Duration::from_millis(50));
+    let outer = || {
         devices().lines().find_map(|line| Some(line.trim().strip_prefix("penstock-")?.split(':').next()?.to_owned()))
-    });
-    let number: u32 = outer.expect("a pair of devices while it runs").parse().unwrap();
+    };
+    assert!(optional::eventually(|| outer().is_some()), "a pair of devices while it runs");
+    let number: u32 = outer().unwrap().parse().unwrap();
     thread::sleep(Duration::from_millis(500));
     let [_, _, high, low] = (number * 4).to_be_bytes();
     let translated = format!("10.79.{high}.{}", low + 2);
@@ -366,13 +366,7 @@ fn a_way_out_is_there_on_request_and_gone_after() {
     assert_eq!(seen(4000), "198.51.100.1", "translated while it runs");
     child.kill().unwrap();
     child.wait().unwrap();
-    for _ in 0..1200 {
-        if !devices().contains("penstock-") {
-            break;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    assert!(!devices().contains("penstock"), "{}", devices());
+    assert!(optional::eventually(|| !devices().contains("penstock")), "{}", devices());
     assert_eq!(seen(4001), translated, "no rule is left");
 }
 

@@ -8,8 +8,6 @@ mod optional;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use libbpf_rs::{MapType, ProgramType};
@@ -55,15 +53,7 @@ fn a_run_leaves_no_controller() {
         Linux { generator }.run(&scenario, &mut watch).unwrap();
         assert!(most >= 3, "{generator:?}: a controller is there while it runs: {most}");
         let left = || controllers().into_iter().filter(|(id, _)| !before.contains_key(id)).collect::<Vec<_>>();
-        let mut rest = left();
-        for _ in 0..1200 {
-            if rest.is_empty() {
-                break;
-            }
-            thread::sleep(Duration::from_millis(50));
-            rest = left();
-        }
-        assert!(rest.is_empty(), "{generator:?}: {rest:?}");
+        assert!(optional::eventually(|| left().is_empty()), "{generator:?}: {:?}", left());
     }
 }
 

@@ -10,7 +10,8 @@ use penstock_kernel::attach::{self, Place, Request, Scope, Which};
 use penstock_law::Registry;
 use penstock_machine::namespace::Namespace;
 
-use super::{available, eventually};
+use super::available;
+use crate::optional::eventually;
 
 /// Those that change something or look at it; `?` for those that not every processor has.
 const CALLS: [&str; 11] =

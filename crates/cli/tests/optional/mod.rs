@@ -46,6 +46,18 @@ pub fn timed(measure: impl Fn(&Late)) {
     }
 }
 
+/// Whether it holds within a minute. The kernel frees an object after a grace period, which ends when every task has left the
+/// processor once: on a busy machine after many seconds.
+#[must_use]
+pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    (0..2400).any(|_| {
+        holds() || {
+            thread::sleep(Duration::from_millis(25));
+            false
+        }
+    })
+}
+
 /// Runs the tests of the command line, unless something is `missing`, and ends the process.
 pub fn run(tests: &[(&str, fn())], missing: Option<Lack>) -> ! {
     run_groups(&[Group { tests, missing }])

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::bench::Ended;
 use crate::brisk::MARKS;
-use crate::{LINE, Own, available, eventually};
+use crate::optional::eventually;
+use crate::{LINE, Own, available};
 
 /// Over loopback, under the default controller.
 fn send(bytes: usize) -> io::Result<()> {
@@ -55,7 +56,7 @@ pub(super) fn it_carries_data_and_goes_again() {
         })
         .unwrap();
     assert!(!own.pins.exists());
-    eventually(|| !available().contains(&"brisk".to_owned()));
+    assert!(eventually(|| !available().contains(&"brisk".to_owned())));
 }
 
 /// Each acknowledgement has its window: the fields of a trace are those of Penstock's controllers.

@@ -259,16 +259,9 @@ impl Objects {
     }
 }
 
-/// The kernel frees an object after a grace period, which ends when every task has left the processor once: on a busy machine
-/// after many seconds.
-pub fn eventually(holds: impl Fn() -> bool) {
-    for _ in 0..2400 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(25));
-    }
-    panic!("not within a minute");
+/// Waits for what the kernel frees.
+pub fn eventually(holds: impl FnMut() -> bool) {
+    assert!(crate::optional::eventually(holds), "not within a minute");
 }
 
 /// `wrong.bpf.c` compiled to be wrong in that way, and loaded.
