@@ -153,37 +153,24 @@ fn objectives_and_spaces_are_listed() {
     }
 }
 
-/// Known answers that take five seconds or more each.
-const LONG: [&str; 4] = ["K04-", "K10-", "K11-", "K13-"];
-
-/// The findings on record in a folder come out again: of it the files whose names begin so, or not so.
-fn comes_out(folder: &str, long: bool) {
-    let bench = Bench::new();
-    let from = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-    let mut count = 0;
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
-        let name = entry.file_name().into_string().unwrap();
-        if LONG.iter().any(|start| name.starts_with(start)) == long {
-            bench.write(&format!("record/{name}"), &fs::read_to_string(entry.path()).unwrap());
-            count += 1;
-        }
-    }
-    assert!(count > 0, "{folder}");
-    let said = bench.well(&["break", "--replay", "record"]);
-    assert!(said.contains("0 broken, 0 mended"), "{said}");
+/// The report of a replay of what is on record in a folder. No bound is broken, and none holds that is known to be broken.
+fn replayed(folder: &str, more: &[&str]) {
+    let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
+    let report = Bench::new().well(&[&["break", "--replay", &folder], more].concat());
+    assert!(report.contains("0 broken, 0 mended"), "{report}");
 }
 
-/// The known answers, and the findings of searches, come out as on record.
+/// The known answers, and what searches found, come out as on record: those that run in a few seconds.
 #[test]
 fn known_answers_and_findings_come_out() {
-    comes_out("search/known", false);
-    comes_out("findings", false);
+    replayed("search/known", &[]);
+    replayed("findings", &[]);
 }
 
 #[test]
-#[ignore = "half a minute; make nightly runs it"]
+#[ignore = "minutes; make nightly runs it"]
 fn long_known_answers_come_out() {
-    comes_out("search/known", true);
+    replayed("search/known", &["--long"]);
 }
 
 /// The first column of each table of `docs/break.md` whose heading begins with this, in the order of the page.
