@@ -217,12 +217,14 @@ build: setup $(if $(filter dev,$(PROFILE)),viewer,web) ## the command, optimised
 
 fmt: ## put Rust and C in shape
 	cargo fmt --all
+	cargo fmt --manifest-path examples/own-law/Cargo.toml
 	if [ -x $(PYTHON)/bin/ruff ]; then $(PYTHON)/bin/ruff format --no-cache -q python; fi
 	clang-format -i --style=file $(C_FILES)
 
 lint: WANTS += clang-format
 lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pages are
 	cargo fmt --all --check
+	cargo fmt --manifest-path examples/own-law/Cargo.toml --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	if [ -d web/node_modules ]; then (cd web && $(NPM) run check); else echo 'lint: web/ not looked at: make web installs its tools' >&2; fi

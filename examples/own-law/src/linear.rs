@@ -11,7 +11,7 @@ pub static ENTRY: Entry<Aqm> = Entry {
     source: "an example, no paper",
     colour: "#6a4ca0",
     parameters: &[
-        Parameter::number("limit", Unit::Packets, 500.0, [1.0, 1e9], "queue at which every packet is marked", "a choice"),
+        Parameter::number("limit", Unit::Packets, 500.0, [1.0, 1e9], "queue that marks every packet", "a choice"),
         Parameter::switch("ecn", false, "mark ECN-capable packets instead of dropping them", "RFC 3168"),
     ],
     observables: Observables::of::<Linear<f64>>(),

@@ -15,7 +15,7 @@ pub static ENTRY: Entry<Controller> = Entry {
     colour: "#8a5a00",
     parameters: &[
         Parameter::number("alpha", Unit::Packets, 10.0, [1.0, 1e6], "packets that the flow keeps queued", "a choice"),
-        Parameter::number("gain", Unit::One, 0.5, [0.001, 1.0], "share of the error that one window of ACKs removes", "a choice"),
+        Parameter::number("gain", Unit::One, 0.5, [0.001, 1.0], "share of the error that a window removes", "a choice"),
     ],
     observables: Observables::of::<Steady<f64>>(),
     linearisation: Linearisation::Automatic,
