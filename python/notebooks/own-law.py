@@ -23,9 +23,11 @@ class Aimd(penstock.Controller):
     name = "my-aimd"
     source = "Chiu and Jain, 1989"
 
-    a = penstock.parameter(1.0, unit="packets", range=(0.01, 100.0), what="increase of the window per round trip")
-    b = penstock.parameter(0.5, range=(0.01, 0.99), what="what a congestion event leaves of the window")
-    window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
+    a = penstock.parameter(
+        1.0, unit="packets", range=(0.01, 100.0), description="increase of the window per round trip"
+    )
+    b = penstock.parameter(0.5, range=(0.01, 0.99), description="what a congestion event leaves of the window")
+    window = penstock.state("packets", words="Congestion window", description="How many packets may be in flight.")
 
     def start(self, context: penstock.SenderContext) -> None:
         """Begin with the initial window."""

@@ -23,7 +23,7 @@ class Parameter:
     """A parameter as a law declares it. ``parameter`` makes one."""
 
     name: str
-    what: str
+    description: str
     unit: str
     default: float | None
     automatic: str | None
@@ -39,7 +39,7 @@ class StateNumber:
     name: str
     unit: str
     words: str
-    what: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Requirements:
     """Whether data are acknowledged and sent again. Without, nothing comes back (UDP)."""
     low_latency: bool = False
     """Whether packets carry ECT(1), for the low-latency queue (RFC 9331)."""
-    duplicates_mend: bool = False
+    retransmit_on_duplicates: bool = False
     """Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window."""
     fractions: bool = False
     """Whether a window below two packets is a rate, as many packets a round trip."""
@@ -149,14 +149,14 @@ class _Declared:
 
 
 @overload
-def parameter(default: bool, *, what: str = "", source: str = "") -> bool: ...
+def parameter(default: bool, *, description: str = "", source: str = "") -> bool: ...
 @overload
 def parameter(
     default: float,
     *,
     unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
     range: tuple[float, float] = ...,
-    what: str = "",
+    description: str = "",
     source: str = "",
 ) -> float: ...
 @overload
@@ -166,7 +166,7 @@ def parameter(
     unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
     range: tuple[float, float] = ...,
     automatic: str,
-    what: str = "",
+    description: str = "",
     source: str = "",
 ) -> float | None: ...
 @overload
@@ -174,11 +174,11 @@ def parameter(
     *,
     unit: Literal["1", "packets", "s", "bit/s", "B"] = "1",
     range: tuple[float, float] = ...,
-    what: str = "",
+    description: str = "",
     source: str = "",
 ) -> float: ...
 @overload
-def parameter(*, words: Sequence[str], what: str = "", source: str = "") -> str: ...
+def parameter(*, words: Sequence[str], description: str = "", source: str = "") -> str: ...
 
 
 def parameter(
@@ -188,7 +188,7 @@ def parameter(
     range: tuple[float, float] = (-_INFINITY, _INFINITY),
     automatic: str | None = None,
     words: Sequence[str] = (),
-    what: str = "",
+    description: str = "",
     source: str = "",
 ) -> Any:
     """Declare a parameter of a law, a key of ``cc`` or ``aqm`` in a scenario.
@@ -203,7 +203,7 @@ def parameter(
         range: The least and the largest value.
         automatic: How the law works the value out if a scenario has none, in words. The attribute is then None.
         words: The words of a choice. The first is the default.
-        what: Its meaning, in a sentence.
+        description: Its meaning, in a sentence.
         source: Where it comes from: a paper and its equation, an RFC and its section.
     """
     if unit not in _UNITS:
@@ -219,12 +219,12 @@ def parameter(
         kind, number, least, most = "choice", 0.0, 0.0, float(len(choice) - 1)
 
     def made(name: str) -> Parameter:
-        return Parameter(name, what, kind, number, automatic, (least, most), choice, source)
+        return Parameter(name, description, kind, number, automatic, (least, most), choice, source)
 
     return _Declared(made)
 
 
-def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
+def state(unit: str = "1", *, words: str = "", description: str = "") -> float:
     """Declare a number of a law's state, which ``start`` sets.
 
     Series record it, and the analysis takes derivatives by it. Attributes that are not declared are state too, which
@@ -233,9 +233,9 @@ def state(unit: str = "1", *, words: str = "", what: str = "") -> float:
     Args:
         unit: Its unit, ``1`` for a plain number.
         words: The same in words, as the heading of a plot.
-        what: Its meaning, in a sentence.
+        description: Its meaning, in a sentence.
     """
-    declared: Any = _Declared(lambda name: StateNumber(name, unit, words or name, what))
+    declared: Any = _Declared(lambda name: StateNumber(name, unit, words or name, description))
     number: float = declared
     return number
 

@@ -105,7 +105,7 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
 }
 
 fn state(of: Observable) -> StateView {
-    StateView { column: column_name(of.name, of.unit), words: of.words, unit: of.unit, what: of.what }
+    StateView { column: column_name(of.name, of.unit), words: of.words, unit: of.unit, what: of.description }
 }
 
 fn parameter(p: &'static Parameter) -> ParameterView {
@@ -119,7 +119,7 @@ fn parameter(p: &'static Parameter) -> ParameterView {
         Unit::Choice(words) => words.join(", "),
         unit => format!("from {} to {}", value(p.least, unit), value(p.most, unit)),
     };
-    ParameterView { name: p.name, unit: p.unit.symbol(), default, range, what: p.what, source: p.source }
+    ParameterView { name: p.name, unit: p.unit.symbol(), default, range, what: p.description, source: p.source }
 }
 
 fn value(x: f64, unit: Unit) -> String {

@@ -121,7 +121,7 @@ mod tests {
                     penstock_train_left_faithful(&mut c, clock, seq(una), seq(before), seq(nxt), MSS, 4000);
                 }
                 if sure && covered > 0 {
-                    let pair = rust.heard(now, tx, covered as u32, ());
+                    let pair = rust.acknowledged(now, tx, covered as u32, ());
                     let apart =
                         penstock_train_heard_faithful(&mut c, &mut heard, clock, seq(una), covered as u32 * MSS, MSS);
                     prop_assert_eq!(pair.map_or(0, |pair| pair.packets), u64::from(apart), "at {} us", now_us);

@@ -188,7 +188,7 @@ pub struct Requirements {
     pub bottleneck: Option<BottleneckEstimate>,
     /// True if each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
     /// that keeps its window through recovery would otherwise mend no more a round trip than fits into that window.
-    pub duplicates_mend: bool,
+    pub retransmit_on_duplicates: bool,
     /// True if it is called for each packet, for recoveries and for rate samples, by
     /// [`Law::on_detail`](crate::law::Law::on_detail), and sets the times and the quantum of sending, by
     /// [`Law::timing`](crate::law::Law::timing). Its window then holds in recovery too: the host neither reduces it step by
@@ -225,7 +225,7 @@ impl Requirements {
         now: false,
         low_latency: false,
         bottleneck: None,
-        duplicates_mend: false,
+        retransmit_on_duplicates: false,
         delivery: false,
         fractions: false,
         flight_size: false,

@@ -308,7 +308,7 @@ pub struct Observable {
     /// Its unit, `1` for a plain number.
     pub unit: &'static str,
     /// Its meaning, in a sentence.
-    pub what: &'static str,
+    pub description: &'static str,
 }
 
 /// Every number of a law's state, in the order in which hosts visit them.
@@ -338,7 +338,12 @@ impl Observables {
     /// Each of them. The words are empty if the law gives none.
     pub fn iter(&self) -> impl Iterator<Item = Observable> {
         let words = self.words.iter().copied().chain(core::iter::repeat(("", "")));
-        self.names.iter().zip(words).map(|(&(name, unit), (words, what))| Observable { name, words, unit, what })
+        self.names.iter().zip(words).map(|(&(name, unit), (words, description))| Observable {
+            name,
+            words,
+            unit,
+            description,
+        })
     }
 }
 

@@ -55,7 +55,7 @@ pub struct Parameter {
     /// The key in a scenario.
     pub name: &'static str,
     /// Its meaning, in a sentence.
-    pub what: &'static str,
+    pub description: &'static str,
     /// Its unit.
     pub unit: Unit,
     /// Its value when not given.
@@ -75,10 +75,10 @@ impl Parameter {
         unit: Unit,
         default: f64,
         range: [f64; 2],
-        what: &'static str,
+        description: &'static str,
         source: &'static str,
     ) -> Self {
-        Self { name, what, unit, default: Default::Is(default), least: range[0], most: range[1], source }
+        Self { name, description, unit, default: Default::Is(default), least: range[0], most: range[1], source }
     }
 
     /// A number that the law works out unless it is given.
@@ -87,10 +87,10 @@ impl Parameter {
         unit: Unit,
         how: &'static str,
         range: [f64; 2],
-        what: &'static str,
+        description: &'static str,
         source: &'static str,
     ) -> Self {
-        Self { name, what, unit, default: Default::Automatic(how), least: range[0], most: range[1], source }
+        Self { name, description, unit, default: Default::Automatic(how), least: range[0], most: range[1], source }
     }
 
     /// A number that must be given.
@@ -98,27 +98,27 @@ impl Parameter {
         name: &'static str,
         unit: Unit,
         range: [f64; 2],
-        what: &'static str,
+        description: &'static str,
         source: &'static str,
     ) -> Self {
-        Self { name, what, unit, default: Default::Required, least: range[0], most: range[1], source }
+        Self { name, description, unit, default: Default::Required, least: range[0], most: range[1], source }
     }
 
     /// One of `words`; the first is the default.
     pub const fn choice(
         name: &'static str,
         words: &'static [&'static str],
-        what: &'static str,
+        description: &'static str,
         source: &'static str,
     ) -> Self {
         let most = (words.len() - 1) as f64;
-        Self { name, what, unit: Unit::Choice(words), default: Default::Is(0.0), least: 0.0, most, source }
+        Self { name, description, unit: Unit::Choice(words), default: Default::Is(0.0), least: 0.0, most, source }
     }
 
     /// A switch with a default.
-    pub const fn switch(name: &'static str, default: bool, what: &'static str, source: &'static str) -> Self {
+    pub const fn switch(name: &'static str, default: bool, description: &'static str, source: &'static str) -> Self {
         let value = if default { 1.0 } else { 0.0 };
-        Self { name, what, unit: Unit::Switch, default: Default::Is(value), least: 0.0, most: 1.0, source }
+        Self { name, description, unit: Unit::Switch, default: Default::Is(value), least: 0.0, most: 1.0, source }
     }
 }
 

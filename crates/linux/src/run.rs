@@ -24,7 +24,7 @@ use std::time::Duration;
 use penstock_law::quantity::Time;
 use penstock_machine::clock::{Clock, duration};
 use penstock_path::emulation::Emulation;
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 use penstock_path::{Laid, Refused, Schedule};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
@@ -111,7 +111,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
     let laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
-    let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Way::There, 0)?));
+    let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Direction::Forward, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;
     let mut boundaries: Vec<Time> = scenario.windows.values().flat_map(|(a, b)| [*a, *b]).collect();
     boundaries.extend([scenario.warmup, scenario.duration]);

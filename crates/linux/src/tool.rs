@@ -15,7 +15,7 @@ use penstock_machine::clock::Clock;
 use penstock_machine::{program, while_trying};
 use penstock_path::capture::{Capture, Captured};
 use penstock_path::ends::{End, FlowHabits, Habits};
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 use penstock_path::{Error, Laid, Refused, Schedule, address};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError};
@@ -39,7 +39,7 @@ pub struct Programs<'a> {
 #[derive(Debug, Default)]
 pub struct Wishes {
     /// The headers of the packets of an end go there: of that where data leave, or of that which they reach.
-    pub capture: Option<(Way, File)>,
+    pub capture: Option<(Direction, File)>,
     /// Whether the sending end has a way out, behind the links.
     pub nat: bool,
 }
@@ -111,7 +111,7 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
     }
     let capture = wishes
         .capture
-        .map(|(way, file)| Capture::begin(if way == Way::There { &laid.sender } else { &laid.receiver }, file));
+        .map(|(way, file)| Capture::begin(if way == Direction::Forward { &laid.sender } else { &laid.receiver }, file));
     let capture = capture.transpose().map_err(NotRun::Capture)?;
     let path = laid.start(clock, schedule)?;
     let mut command = Command::new(named);
@@ -150,7 +150,7 @@ fn unless_panicked<T>(done: thread::Result<T>) -> T {
 /// itself.
 fn until(end: &End, mut command: Command, account: &Account, over: Option<&AtomicBool>) -> io::Result<Option<u8>> {
     end.enter()?;
-    for (variable, way) in VARIABLES.iter().zip([Way::Back, Way::There]) {
+    for (variable, way) in VARIABLES.iter().zip([Direction::Reverse, Direction::Forward]) {
         command.env(variable, address::v4(way, 0).to_string());
     }
     account.tell(&mut command);

@@ -171,9 +171,9 @@ impl Engine {
         let browser = match &mut client.what {
             What::Browser(browser) => browser,
             What::Player(session) => {
-                let held = session.player.came(&session.video, Time(now));
+                let held = session.player.chunk_arrived(&session.video, Time(now));
                 let (requested, rate) = (Time(session.requested), session.video.rates[session.rate]);
-                self.chunks.push(Chunk { flow, number: session.number, requested, came: Time(now), rate, held });
+                self.chunks.push(Chunk { flow, number: session.number, requested, arrived: Time(now), rate, held });
                 session.number += 1;
                 let next = session.player.request_time(&session.video, Time(now)).0;
                 return if next > now { self.schedule(entity, next) } else { self.client(at) };

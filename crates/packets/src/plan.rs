@@ -356,7 +356,7 @@ impl Parts {
             probes: needs.bottleneck.is_some(),
             delivery: needs.delivery,
             fractions: needs.fractions,
-            mends: needs.duplicates_mend,
+            mends: needs.retransmit_on_duplicates,
             receive_window: group.sender.receive_window,
             receive_segments: group.sender.receive_window as u64,
             payload: packet.payload.0,

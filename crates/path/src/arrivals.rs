@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use penstock_law::quantity::{Rate, Time};
 
-use super::packet::Way;
+use super::packet::Direction;
 
 /// Reads of a device in one look, before due packets have their turn.
 const READS: usize = 16;
@@ -57,16 +57,16 @@ impl<T> Arrivals<T> {
     }
 
     /// Whether to read no more of those that go that way, in a look so long after the last one.
-    pub(super) fn enough(&self, way: Way, gap: Time) -> bool {
-        let read = &self.ways[way as usize];
+    pub(super) fn enough(&self, direction: Direction, gap: Time) -> bool {
+        let read = &self.ways[direction as usize];
         let carried = (self.rate.0 as f64 / 8.0 * gap.seconds()) as u64;
         let long = gap >= LONG && read.bytes < carried.min(MOST) && read.waiting.len() < BURSTS;
         read.waiting.len() >= READS && !long
     }
 
     /// The next of those that go that way, with its size [B].
-    pub(super) fn push(&mut self, way: Way, bytes: usize, burst: T) {
-        let read = &mut self.ways[way as usize];
+    pub(super) fn push(&mut self, direction: Direction, bytes: usize, burst: T) {
+        let read = &mut self.ways[direction as usize];
         read.bytes += bytes as u64;
         read.waiting.push_back((read.bytes, burst));
     }
@@ -82,10 +82,11 @@ impl<T> Arrivals<T> {
     }
 
     /// The next one, and when it arrived; times do not decrease.
-    pub(super) fn pop(&mut self) -> Option<(Time, Way, T)> {
-        let first = |way: Way| self.ways[way as usize].at(self.since, self.gap).map(|at| (at, way));
-        let (at, way) = Way::BOTH.into_iter().filter_map(first).min_by_key(|(at, _)| *at)?;
-        self.ways[way as usize].waiting.pop_front().map(|(_, burst)| (at, way, burst))
+    pub(super) fn pop(&mut self) -> Option<(Time, Direction, T)> {
+        let first =
+            |direction: Direction| self.ways[direction as usize].at(self.since, self.gap).map(|at| (at, direction));
+        let (at, direction) = Direction::BOTH.into_iter().filter_map(first).min_by_key(|(at, _)| *at)?;
+        self.ways[direction as usize].waiting.pop_front().map(|(_, burst)| (at, direction, burst))
     }
 }
 
@@ -113,16 +114,16 @@ mod tests {
     fn what_came_in_a_gap_is_spread_over_it_by_its_bytes() {
         let mut arrivals = Arrivals::at(GIGABIT);
         arrivals.begin();
-        arrivals.push(Way::There, 3000, 0);
-        arrivals.push(Way::There, 1000, 1);
-        arrivals.push(Way::Back, 40, 2);
-        arrivals.push(Way::There, 4000, 3);
-        arrivals.push(Way::Back, 40, 4);
+        arrivals.push(Direction::Forward, 3000, 0);
+        arrivals.push(Direction::Forward, 1000, 1);
+        arrivals.push(Direction::Reverse, 40, 2);
+        arrivals.push(Direction::Forward, 4000, 3);
+        arrivals.push(Direction::Reverse, 40, 4);
         arrivals.spread(Time(US), Time(801 * US));
         let expected = [(301, 0), (401, 1), (401, 2), (801, 3), (801, 4)];
         assert_eq!(all(&mut arrivals), expected.map(|(us, n)| (us * US, n)));
         arrivals.begin();
-        arrivals.push(Way::Back, 40, 5);
+        arrivals.push(Direction::Reverse, 40, 5);
         arrivals.spread(Time(801 * US), Time(901 * US));
         assert_eq!(all(&mut arrivals), [(901 * US, 5)], "what is alone came now");
         assert!(arrivals.is_empty());
@@ -132,7 +133,7 @@ mod tests {
     fn what_came_since_a_moment_ago_came_now() {
         let mut arrivals = Arrivals::at(GIGABIT);
         arrivals.begin();
-        (0..3).for_each(|n| arrivals.push(Way::There, 1500, n));
+        (0..3).for_each(|n| arrivals.push(Direction::Forward, 1500, n));
         arrivals.spread(Time(US), Time(100 * US));
         assert_eq!(all(&mut arrivals), [0, 1, 2].map(|n| (100 * US, n)));
     }
@@ -144,8 +145,8 @@ mod tests {
             let mut arrivals = Arrivals::at(GIGABIT);
             arrivals.begin();
             (0..10_000).find(|n| {
-                let enough = arrivals.enough(Way::There, gap);
-                arrivals.push(Way::There, bytes, *n);
+                let enough = arrivals.enough(Direction::Forward, gap);
+                arrivals.push(Direction::Forward, bytes, *n);
                 enough
             })
         };
@@ -161,7 +162,7 @@ mod tests {
     fn a_gap_of_a_day_and_all_that_a_queue_holds() {
         let mut arrivals = Arrivals::at(GIGABIT);
         arrivals.begin();
-        (0..512).for_each(|n| arrivals.push(Way::There, 65_535, n));
+        (0..512).for_each(|n| arrivals.push(Direction::Forward, 65_535, n));
         let day = Time(86_400 * 1_000_000_000_000);
         arrivals.spread(day, day + day);
         let all = all(&mut arrivals);

@@ -14,7 +14,7 @@ use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
 
 use super::Refused;
-use super::packet::{Key, Packet, Way};
+use super::packet::{Direction, Key, Packet};
 use super::station::{Fate, Leaving, Link};
 
 /// A packet that comes out.
@@ -215,9 +215,9 @@ impl Emulation {
             flow.passed.sent_bytes += u64::from(packet.bytes);
         }
         let mut packet = Packet { hops: 0, marked: false, colour: None, ..packet };
-        let Some(at) = flow.entrances[packet.way as usize] else { return self.enter(now, packet) };
+        let Some(at) = flow.entrances[packet.direction as usize] else { return self.enter(now, packet) };
         // Without links this is all of its way.
-        let whole = flow.routes[packet.way as usize].1 == 0;
+        let whole = flow.routes[packet.direction as usize].1 == 0;
         let Entrance { way, packets, last } = &mut self.entrances[at as usize];
         let Some(mut out) = way.pass(now, packet.bytes) else {
             return lose(&mut self.flows, &mut self.dropped, packet);
@@ -363,10 +363,10 @@ impl Emulation {
     /// A packet stands before its next link, or at the end of its way.
     fn reach(&mut self, now: Time, packet: Packet) {
         let flow = &mut self.flows[packet.flow as usize];
-        let (first, count) = flow.routes[packet.way as usize];
+        let (first, count) = flow.routes[packet.direction as usize];
         if packet.hops == count {
             if let Some((share, coins)) = &mut flow.loss
-                && packet.way == Way::There
+                && packet.direction == Direction::Forward
                 && coins.lands(*share)
             {
                 return lose(&mut self.flows, &mut self.dropped, packet);
@@ -408,7 +408,7 @@ impl Emulation {
         link.scheduled = false;
         let leaving = link.serve(now, |packet| lose(flows, dropped, packet));
         if let Some((packet, leaving)) = leaving {
-            let (first, _) = self.flows[packet.flow as usize].routes[packet.way as usize];
+            let (first, _) = self.flows[packet.flow as usize].routes[packet.direction as usize];
             let hop = self.hops[first as usize + usize::from(packet.hops)];
             self.leave(hop.line, packet, leaving);
         }
@@ -427,7 +427,7 @@ impl Emulation {
         }
         packet.hops += 1;
         self.crossed += u64::from(packet.data);
-        let (_, count) = self.flows[packet.flow as usize].routes[packet.way as usize];
+        let (_, count) = self.flows[packet.flow as usize].routes[packet.direction as usize];
         let unseen = if packet.hops == count { packet.unseen } else { Time::ZERO };
         let line = &mut self.lines[at as usize];
         let out = match &mut self.links[line.link as usize].delays {

@@ -13,7 +13,7 @@ use penstock_machine::program;
 
 use super::address;
 use super::device::{Device, NAME};
-use super::packet::Way;
+use super::packet::Direction;
 use super::processors::Processors;
 
 /// Settings of the kernel's TCP; without a value the kernel's own holds.
@@ -76,7 +76,7 @@ pub struct End {
     figures: File,
     processors: Option<Processors>,
     /// Whether data come from here.
-    way: Way,
+    direction: Direction,
 }
 
 /// ECN by default: no end requests it of its own accord, and each agrees to a request; or all request accurate ECN.
@@ -91,25 +91,29 @@ const MEMORY: &str = "4096 1048576 268435456";
 const LEAST_SIX: u16 = 1280;
 
 impl End {
-    /// Makes the end that data leave (`Way::There`) or reach (`Way::Back`), and the device to read and write.
+    /// Makes the end that data leave (`Direction::Forward`) or reach (`Direction::Reverse`), and the device to read and write.
     ///
     /// # Errors
     /// An error of the kernel or of `ip`.
-    pub(super) fn new(way: Way, habits: &Habits, processors: Option<&Processors>) -> io::Result<(Self, Device)> {
+    pub(super) fn new(
+        direction: Direction,
+        habits: &Habits,
+        processors: Option<&Processors>,
+    ) -> io::Result<(Self, Device)> {
         let namespace = Namespace::new()?;
         let (device, figures) = namespace.within(|| {
             let device = Device::new()?;
-            for (name, value) in settings(way, habits) {
+            for (name, value) in settings(direction, habits) {
                 fs::write(Path::new("/proc/sys/net").join(name), value)
                     .map_err(|e| io::Error::new(e.kind(), format!("cannot set net/{name} to {value}: {e}")))?;
             }
             let six = habits.mtu >= LEAST_SIX && Path::new("/proc/sys/net/ipv6").is_dir();
             // Any account may send a ping where it says so; not every user namespace has all accounts.
             let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", "0 2147483647");
-            ip(&batch(way, habits, six))?;
+            ip(&batch(direction, habits, six))?;
             Ok((device, File::open("/proc/thread-self/net/dev")?))
         })?;
-        Ok((Self { namespace, figures, processors: processors.cloned(), way }, device))
+        Ok((Self { namespace, figures, processors: processors.cloned(), direction }, device))
     }
 
     /// Puts the calling thread, and its children, to this end for good: into its namespace, and off the path's processor.
@@ -149,14 +153,14 @@ impl End {
 
     /// Whether data leave from here.
     pub fn sends(&self) -> bool {
-        self.way == Way::There
+        self.direction == Direction::Forward
     }
 }
 
 // The default controller is left alone: in a namespace other than the first, the kernel refuses what is not in
 // `tcp_allowed_congestion_control`, and keeps a reference to it for good when it does.
-fn settings(way: Way, habits: &Habits) -> Vec<(&'static str, &'static str)> {
-    let accurate = habits.accurate_ecn.filter(|accurate| way == Way::There || accurate.receivers);
+fn settings(direction: Direction, habits: &Habits) -> Vec<(&'static str, &'static str)> {
+    let accurate = habits.accurate_ecn.filter(|accurate| direction == Direction::Forward || accurate.receivers);
     let mut settings = vec![
         ("ipv4/tcp_rmem", MEMORY),
         ("ipv4/tcp_wmem", MEMORY),
@@ -174,21 +178,21 @@ fn settings(way: Way, habits: &Habits) -> Vec<(&'static str, &'static str)> {
 }
 
 /// Lines for `ip -batch`.
-fn batch(way: Way, habits: &Habits, six: bool) -> String {
+fn batch(direction: Direction, habits: &Habits, six: bool) -> String {
     let mut lines = String::from("link set lo up\n");
-    let burst = match (way, habits.burst) {
-        (Way::There, Some(packets)) => format!(" gso_max_segs {packets}"),
+    let burst = match (direction, habits.burst) {
+        (Direction::Forward, Some(packets)) => format!(" gso_max_segs {packets}"),
         _ => String::new(),
     };
     let mtu = habits.mtu;
     let _ = writeln!(lines, "link set {NAME} mtu {mtu} txqueuelen {QUEUE}{burst}");
     let _ = writeln!(lines, "link set {NAME} up");
-    let other = if way == Way::There { Way::Back } else { Way::There };
+    let other = if direction == Direction::Forward { Direction::Reverse } else { Direction::Forward };
     for (flow, habits) in (0..).zip(&habits.flows) {
         // Packets that go `way` arrive at the other end.
-        let (own, peer) = (address::v4(other, flow), address::v4(way, flow));
+        let (own, peer) = (address::v4(other, flow), address::v4(direction, flow));
         let mut metrics = String::new();
-        if way == Way::There {
+        if direction == Direction::Forward {
             if let Some(window) = habits.initial_window {
                 let _ = write!(metrics, " initcwnd {window}");
             }
@@ -207,7 +211,7 @@ fn batch(way: Way, habits: &Habits, six: bool) -> String {
         }
         reach(&mut lines, &format!("{own}/32"), &format!("{peer}/32"), &format!("src {own}{metrics}"));
         if six {
-            let (own, peer) = (address::v6(other, flow), address::v6(way, flow));
+            let (own, peer) = (address::v6(other, flow), address::v6(direction, flow));
             reach(&mut lines, &format!("{own}/128 nodad"), &format!("{peer}/128"), &format!("src {own}{metrics}"));
         }
     }
@@ -259,7 +263,7 @@ mod tests {
         };
         let habits =
             Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };
-        let there = batch(Way::There, &habits, true);
+        let there = batch(Direction::Forward, &habits, true);
         assert!(there.contains("link set penstock0 mtu 1500 txqueuelen 20000 gso_max_segs 1\n"), "{there}");
         let first = "addr add 10.77.0.1/32 dev penstock0\naddr add 10.77.0.1/32 dev lo\n\
                      route add 10.78.0.1/32 dev penstock0 table local metric 1 src 10.77.0.1\n\
@@ -268,7 +272,7 @@ mod tests {
         let metrics = "src 10.77.0.2 initcwnd 2 rto_min 200ms features ecn\n";
         assert!(there.contains(&format!("10.78.0.2/32 dev penstock0 table local metric 1 {metrics}")), "{there}");
         assert!(there.contains("route add fd50:454e:5354:78::2/128"), "{there}");
-        let back = batch(Way::Back, &habits, false);
+        let back = batch(Direction::Reverse, &habits, false);
         assert!(
             back.contains(
                 "10.77.0.2/32 dev penstock0 table local metric 1 src 10.78.0.2 window 90000 quickack 1 congctl leadlag_7\n"

@@ -41,7 +41,7 @@ use emulation::Emulation;
 use ends::{End, Habits};
 use error::Bound;
 use nat::Nat;
-use packet::Way;
+use packet::Direction;
 use processors::Processors;
 use router::{Outcome, Router};
 
@@ -166,9 +166,9 @@ impl Laid {
         }
         let rate = fastest(scenario);
         let processors = Processors::shared_out(rate);
-        let end = |way| End::new(way, habits, processors.as_ref());
-        let (sender, from) = end(Way::There).map_err(while_trying("make the sending end"))?;
-        let (receiver, to) = end(Way::Back).map_err(while_trying("make the receiving end"))?;
+        let end = |direction| End::new(direction, habits, processors.as_ref());
+        let (sender, from) = end(Direction::Forward).map_err(while_trying("make the sending end"))?;
+        let (receiver, to) = end(Direction::Reverse).map_err(while_trying("make the receiving end"))?;
         let groups = scenario.groups.iter();
         let shortest = groups.flat_map(|(name, group)| group.rtts(name, scenario.seed)).min().unwrap_or_default();
         Ok(Self {

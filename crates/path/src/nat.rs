@@ -13,7 +13,7 @@ use penstock_machine::while_trying;
 
 use super::device::NAME;
 use super::ends::{End, ip};
-use super::packet::Way;
+use super::packet::Direction;
 use super::{Error, Refused, address, masquerade};
 
 /// The rules of both namespaces.
@@ -42,7 +42,7 @@ impl Nat {
         }
         let [outer, inner] =
             connect(receiver).map_err(while_trying("connect the receiving end to this machine's network"))?;
-        let own = address::v4(Way::Back, 0);
+        let own = address::v4(Direction::Reverse, 0);
         // The second route takes what is left when the device is gone, as those of flows do.
         let out = format!(
             "route add default dev {NAME} table local metric 1 src {own}\nroute add local default dev lo table local metric 2\n"

@@ -1,25 +1,25 @@
-//! A packet under way, and the two ways.
+//! A packet in flight, and its direction.
 
 use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnOnLine;
 
-/// The way a packet goes.
+/// The direction of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Way {
+pub enum Direction {
     /// From senders to receivers.
     #[default]
-    There,
+    Forward,
     /// From receivers to senders.
-    Back,
+    Reverse,
 }
 
-impl Way {
+impl Direction {
     /// Both.
-    pub const BOTH: [Self; 2] = [Self::There, Self::Back];
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Packet {
     /// The number of its burst, whatever the caller means by that.
@@ -28,8 +28,8 @@ pub struct Packet {
     pub segment: u16,
     /// Links that it has crossed: counted here, whatever the value on entry.
     pub hops: u8,
-    /// Its way.
-    pub way: Way,
+    /// Its direction.
+    pub direction: Direction,
     /// The flow, counted over all groups in the order of the file.
     pub flow: u32,
     /// Size on the wire [B].
@@ -68,9 +68,9 @@ impl Packet {
         (self.markable, self.low_latency) = (self.ecn != 0, self.ecn & 1 == 1);
     }
 
-    /// Whether flows, classes and customers count it, and contracts cover it: user's data on its way there.
+    /// Whether flows, classes and customers count it, and contracts cover it: user's data in the forward direction.
     pub(super) fn of_customer(&self) -> bool {
-        self.data && self.way == Way::There
+        self.data && self.direction == Direction::Forward
     }
 }
 

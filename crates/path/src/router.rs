@@ -25,7 +25,7 @@ use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
 use super::emulation::{Emulation, Passed};
 use super::error::Lateness;
-use super::packet::{Packet, Way};
+use super::packet::{Direction, Packet};
 use super::processors::Processors;
 use super::wire::Headers;
 
@@ -243,13 +243,13 @@ struct Work {
 
 impl Work {
     /// The flow that a packet belongs to, if it belongs to one.
-    fn flow(&self, way: Way, headers: &Headers) -> Option<u32> {
+    fn flow(&self, direction: Direction, headers: &Headers) -> Option<u32> {
         let there = |flow: &u32| (*flow as usize) < self.emulation.flows();
         let out = || {
-            let own = address::flow(Way::Back, headers.source)?;
-            (self.open && way == Way::There && goes_on(headers.destination)).then_some(own)
+            let own = address::flow(Direction::Reverse, headers.source)?;
+            (self.open && direction == Direction::Forward && goes_on(headers.destination)).then_some(own)
         };
-        address::flow(way, headers.destination).filter(there).or_else(|| out().filter(there))
+        address::flow(direction, headers.destination).filter(there).or_else(|| out().filter(there))
     }
 
     /// Processes all events up to `now`, and records the samples due on the way.
@@ -261,14 +261,14 @@ impl Work {
     /// Reads packets of the ends, in a look so long after the last one.
     fn read(&mut self, gap: Time) -> io::Result<()> {
         self.arrivals.begin();
-        for way in Way::BOTH {
+        for direction in Direction::BOTH {
             // What is flawed is not kept, and does not hold up the rest for ever.
             let most = self.flawed + 1000;
-            while self.flawed < most && !self.arrivals.enough(way, gap) {
-                match self.devices[way as usize].read()? {
+            while self.flawed < most && !self.arrivals.enough(direction, gap) {
+                match self.devices[direction as usize].read()? {
                     Got::Nothing => break,
                     Got::Flawed => self.flawed += 1,
-                    Got::Burst(burst) => self.arrivals.push(way, burst.bytes().len(), burst),
+                    Got::Burst(burst) => self.arrivals.push(direction, burst.bytes().len(), burst),
                 }
             }
         }
@@ -278,16 +278,16 @@ impl Work {
     /// Offers the packets read to the links, as arrivals after `since` and up to `now`.
     fn offer(&mut self, since: Time, now: Time) {
         self.arrivals.spread(since, now);
-        while let Some((at, way, burst)) = self.arrivals.pop() {
+        while let Some((at, direction, burst)) = self.arrivals.pop() {
             let headers = *burst.headers();
-            let Some(flow) = self.flow(way, &headers) else {
+            let Some(flow) = self.flow(direction, &headers) else {
                 self.strangers += 1;
                 continue;
             };
             self.advance(at);
             let segments = burst.segments();
             let packet = Packet {
-                way,
+                direction,
                 flow,
                 ecn: headers.ecn,
                 markable: headers.markable(),
@@ -311,27 +311,27 @@ impl Work {
         for packet in emulation.dropped() {
             held.release(packet.burst);
         }
-        let mut write = |way: Way, train: &super::burst::Train<u32>| {
+        let mut write = |direction: Direction, train: &super::burst::Train<u32>| {
             let now = clock.now();
             for wanted in train.wanted() {
                 lateness.handed(*wanted, now);
             }
             // What goes there comes from the first device and is handed to the second.
-            match devices[1 - way as usize].write(train, |burst| held.bytes(burst)) {
+            match devices[1 - direction as usize].write(train, |burst| held.bytes(burst)) {
                 Ok(()) => {}
                 Err(Errno::EINVAL) => *refused += u64::from(train.segments()),
                 Err(_) => lateness.device_drops += u64::from(train.segments()),
             }
         };
         for exit in emulation.exits() {
-            let Packet { burst, segment, ecn, marked, way, colour, .. } = exit.packet;
+            let Packet { burst, segment, ecn, marked, direction, colour, .. } = exit.packet;
             let mut piece = held.burst(burst).piece(segment, marked, colour);
             piece.set_ecn(ecn);
-            coalescers[way as usize].push(piece, burst, exit.wanted, |train| write(way, train));
+            coalescers[direction as usize].push(piece, burst, exit.wanted, |train| write(direction, train));
             leaving.push(burst);
         }
-        for way in Way::BOTH {
-            coalescers[way as usize].flush(|train| write(way, train));
+        for direction in Direction::BOTH {
+            coalescers[direction as usize].flush(|train| write(direction, train));
         }
         for burst in leaving.drain(..) {
             held.release(burst);

@@ -9,7 +9,7 @@ use penstock_scenario::model::{EcnOnLine, LossSpacing, Scenario};
 use penstock_scenario::seed::Stream;
 
 use super::Refused;
-use super::packet::{Key, Packet, Way};
+use super::packet::{Direction, Key, Packet};
 
 /// A link.
 pub(super) struct Link {
@@ -51,7 +51,8 @@ impl Losses {
         match spacing {
             LossSpacing::Random => coins.lands(*share),
             LossSpacing::Even => {
-                let so_far = shares.entry((packet.flow, packet.way == Way::Back)).or_insert_with(|| coins.unit());
+                let so_far =
+                    shares.entry((packet.flow, packet.direction == Direction::Reverse)).or_insert_with(|| coins.unit());
                 *so_far += *share;
                 let whole = *so_far >= 1.0;
                 *so_far -= f64::from(u8::from(whole));

@@ -172,7 +172,7 @@ pub(crate) const SERIES: &[Series] = &[
             key("flow", "The flow: its group and its number in the group."),
             key("number", "The chunk's number among those of its flow, from zero."),
             instant("requested_s", "Time of the chunk's request."),
-            instant("came_s", "Time of its last acknowledgement."),
+            instant("arrived_s", "Time of its last acknowledgement."),
             instant("rate_bit_per_s", "The chunk's rate."),
             instant("held_s", "Playing time that the player holds when it has come, the chunk included."),
         ],
@@ -190,15 +190,15 @@ pub(crate) fn of_series(table: &str, name: &str, scenario: &Scenario) -> Meaning
     let mut said: Vec<&str> = Vec::new();
     for (law, observables) in states(table, scenario) {
         let Some(of) = observables.iter().find(|of| column_name(of.name, of.unit) == name) else { continue };
-        if said.contains(&of.what) {
+        if said.contains(&of.description) {
             continue;
         }
         if said.is_empty() {
             meaning = Meaning { unit: of.unit.to_owned(), title: of.words.to_owned(), description: String::new() };
         }
         let space = if said.is_empty() { "" } else { " " };
-        let _ = write!(meaning.description, "{space}State of {law}: {}", of.what);
-        said.push(of.what);
+        let _ = write!(meaning.description, "{space}State of {law}: {}", of.description);
+        said.push(of.description);
     }
     meaning
 }

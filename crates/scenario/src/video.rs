@@ -71,7 +71,7 @@ impl Player {
     }
 
     /// Adds a chunk that has come; returns the buffer level.
-    pub fn came(&mut self, video: &Video, now: Time) -> Time {
+    pub fn chunk_arrived(&mut self, video: &Video, now: Time) -> Time {
         self.held = self.held(now) + video.chunk;
         self.since = now;
         self.held
@@ -88,7 +88,7 @@ pub struct Chunk {
     /// When the player requested it.
     pub requested: Time,
     /// When its last byte was acknowledged.
-    pub came: Time,
+    pub arrived: Time,
     /// Its rate.
     pub rate: Rate,
     /// Buffer level of the player then, the chunk included.
@@ -110,7 +110,7 @@ pub fn sum_up(chunks: &[Chunk], sessions: &[(u32, Time)], (from, to): (Time, Tim
     };
     let (mut rates, mut startups) = (0.0, Vec::new());
     let mut of_flow: BTreeMap<u32, Vec<&Chunk>> = BTreeMap::new();
-    for chunk in chunks.iter().filter(|chunk| chunk.came <= to) {
+    for chunk in chunks.iter().filter(|chunk| chunk.arrived <= to) {
         of_flow.entry(chunk.flow).or_default().push(chunk);
     }
     for (flow, start) in sessions {
@@ -120,16 +120,16 @@ pub fn sum_up(chunks: &[Chunk], sessions: &[(u32, Time)], (from, to): (Time, Tim
         sum.sessions += 1;
         let mut last: Option<&Chunk> = None;
         for chunk in of_flow.get(flow).into_iter().flatten() {
-            if chunk.came >= from {
+            if chunk.arrived >= from {
                 sum.chunks += 1;
                 rates += chunk.rate.bit_per_s();
                 match last {
-                    None => startups.push(chunk.came.since(*start).seconds()),
+                    None => startups.push(chunk.arrived.since(*start).seconds()),
                     Some(last) => sum.switches += u64::from(last.rate != chunk.rate),
                 }
             }
             if let Some(last) = last {
-                sum.stall(last, chunk.came, from);
+                sum.stall(last, chunk.arrived, from);
             }
             last = Some(chunk);
         }
@@ -146,7 +146,7 @@ pub fn sum_up(chunks: &[Chunk], sessions: &[(u32, Time)], (from, to): (Time, Tim
 impl Videos {
     /// Adds the time in which nothing played between a chunk and the next, from a moment on.
     fn stall(&mut self, last: &Chunk, next: Time, from: Time) {
-        let stalled = next.since((last.came + last.held).max(from));
+        let stalled = next.since((last.arrived + last.held).max(from));
         self.rebuffers += u64::from(stalled > Time::ZERO);
         self.rebuffer_s += stalled.seconds();
     }
@@ -166,7 +166,7 @@ pub fn table(rows: &[Chunk], flows: Vec<String>) -> Table {
             ),
             column("number", Kind::Key, Cells::Count(rows.iter().map(|chunk| u64::from(chunk.number)).collect())),
             column("requested_s", Kind::Instant, seconds(|chunk| chunk.requested)),
-            column("came_s", Kind::Instant, seconds(|chunk| chunk.came)),
+            column("arrived_s", Kind::Instant, seconds(|chunk| chunk.arrived)),
             column(
                 "rate_bit_per_s",
                 Kind::Instant,
@@ -216,24 +216,24 @@ mod tests {
     fn a_player_waits_for_a_place() {
         let (video, mut player) = (video(), Player::default());
         for _ in 0..60 {
-            player.came(&video, Time::ZERO);
+            player.chunk_arrived(&video, Time::ZERO);
         }
         assert_eq!(player.held(Time::ZERO), Time(240 * S));
         assert_eq!(player.request_time(&video, Time::ZERO), Time(4 * S));
         assert_eq!(player.request_time(&video, Time(S)), Time(4 * S));
         assert_eq!(player.request_time(&video, Time(5 * S)), Time(5 * S));
-        assert_eq!(player.came(&video, Time(6 * S)), Time(238 * S));
+        assert_eq!(player.chunk_arrived(&video, Time(6 * S)), Time(238 * S));
         assert_eq!(player.held(Time(1000 * S)), Time::ZERO, "an empty buffer stays empty");
     }
 
     /// Chunks of 4 s at 1 s, 2 s and 20 s: from 9 s to 20 s nothing plays, and from 24 s on. Of two sessions one never had any.
     #[test]
     fn stalls_are_what_is_not_covered() {
-        let chunk = |number, came, rate, held| Chunk {
+        let chunk = |number, arrived, rate, held| Chunk {
             flow: 3,
             number,
             requested: Time::ZERO,
-            came: Time(came * S),
+            arrived: Time(arrived * S),
             rate: Rate(rate),
             held: Time(held * S),
         };

@@ -112,7 +112,7 @@ impl Found<'_> {
             value: number,
             unit,
             quoted,
-            law: law.map(|p| OfLaw { least: p.least, most: p.most, what: p.what }),
+            law: law.map(|p| OfLaw { least: p.least, most: p.most, what: p.description }),
         });
     }
 }

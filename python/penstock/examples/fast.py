@@ -14,11 +14,11 @@ class Fast(penstock.Controller):
     name = "fast-python"
     source = "Jin et al., FAST TCP: From Theory to Experiments, 2003, section 4"
 
-    alpha = penstock.parameter(100.0, unit="packets", range=(0.0, 1e6), what="packets that a flow keeps queued")
-    gamma = penstock.parameter(0.5, range=(1e-6, 1.0), what="step size")
-    rtt_most = penstock.parameter(0.25, range=(1e-6, 1.0), what="maximum weight of a sample in the average")
+    alpha = penstock.parameter(100.0, unit="packets", range=(0.0, 1e6), description="packets that a flow keeps queued")
+    gamma = penstock.parameter(0.5, range=(1e-6, 1.0), description="step size")
+    rtt_most = penstock.parameter(0.25, range=(1e-6, 1.0), description="maximum weight of a sample in the average")
 
-    window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
+    window = penstock.state("packets", words="Congestion window", description="How many packets may be in flight.")
 
     def start(self, context: SenderContext) -> None:
         """Begin with the initial window, two packets at least."""

@@ -14,19 +14,19 @@ class NewReno(penstock.Controller):
     name = "newreno-python"
     source = "RFC 5681; RFC 6582; RFC 3168"
 
-    ecn = penstock.parameter(False, what="use ECN: an echo is a congestion event", source="RFC 3168")
-    grow_on_echo = penstock.parameter(False, what="grow the window on acknowledgements with an echo too")
+    ecn = penstock.parameter(False, description="use ECN: an echo is a congestion event", source="RFC 3168")
+    grow_on_echo = penstock.parameter(False, description="grow the window on acknowledgements with an echo too")
     per_ack = penstock.parameter(
         1.0,
         unit="packets",
         range=(1.0, 65535.0),
-        what="most packets that one acknowledgement counts for when the window grows",
+        description="most packets that one acknowledgement counts for when the window grows",
         source="RFC 5681, equations (2) and (3); 2 is the limit L of RFC 3465",
     )
 
-    window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
+    window = penstock.state("packets", words="Congestion window", description="How many packets may be in flight.")
     ssthresh = penstock.state(
-        "packets", words="Slow-start threshold", what="Below it, the window doubles each round trip."
+        "packets", words="Slow-start threshold", description="Below it, the window doubles each round trip."
     )
 
     def start(self, context: SenderContext) -> None:

@@ -14,15 +14,17 @@ class Pi(penstock.Aqm):
     name = "pi-python"
     source = "Hollot, Misra, Towsley and Gong 2001, On Designing Improved Controllers for AQM Routers"
 
-    ecn = penstock.parameter(False, what="mark ECN-capable packets, drop only the others", source="RFC 3168")
-    a = penstock.parameter(1.822e-5, range=(0.0, 1.0), what="gain on the excess of the queue now [1/packet]")
-    b = penstock.parameter(1.816e-5, range=(0.0, 1.0), what="gain on the excess one update before [1/packet]")
-    qref = penstock.parameter(50.0, unit="packets", range=(0.0, 1e9), what="queue to hold")
-    frequency = penstock.parameter(170.0, range=(0.1, 1e5), what="updates a second [1/s]")
-    bytes = penstock.parameter(True, what="count the queue in bytes, and mark in proportion to packet size")
+    ecn = penstock.parameter(False, description="mark ECN-capable packets, drop only the others", source="RFC 3168")
+    a = penstock.parameter(1.822e-5, range=(0.0, 1.0), description="gain on the excess of the queue now [1/packet]")
+    b = penstock.parameter(1.816e-5, range=(0.0, 1.0), description="gain on the excess one update before [1/packet]")
+    qref = penstock.parameter(50.0, unit="packets", range=(0.0, 1e9), description="queue to hold")
+    frequency = penstock.parameter(170.0, range=(0.1, 1e5), description="updates a second [1/s]")
+    bytes = penstock.parameter(True, description="count the queue in bytes, and mark in proportion to packet size")
 
-    probability = penstock.state("1", words="Marking probability", what="Marking probability of a packet of mean size.")
-    queue_before = penstock.state("packets", words="Queue at the last update", what="Queue at the last update.")
+    probability = penstock.state(
+        "1", words="Marking probability", description="Marking probability of a packet of mean size."
+    )
+    queue_before = penstock.state("packets", words="Queue at the last update", description="Queue at the last update.")
 
     def start(self, context: AqmContext) -> None:
         """Begin with an empty queue."""

@@ -38,7 +38,7 @@ def controller(
     title, paper = f"a policy over {history} steps" if history > 1 else "a policy", source
 
     class Policy(penstock.Controller):
-        window = penstock.state("packets", words="Congestion window", what="How many packets may be in flight.")
+        window = penstock.state("packets", words="Congestion window", description="How many packets may be in flight.")
         not_linear = "it is a learned policy"
 
         def start(self, context: penstock.SenderContext) -> None:

@@ -50,7 +50,7 @@ pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, 
     for number in about.getattr("state")?.try_iter()? {
         let number = number?;
         names.push((text(&number, "name")?, text(&number, "unit")?));
-        words.push((text(&number, "words")?, text(&number, "what")?));
+        words.push((text(&number, "words")?, text(&number, "description")?));
     }
     let declared = |name: &&str| names.iter().any(|(known, _)| known == name);
     let outputs = R::OUTPUTS.map(|name| Some(name).filter(declared).map(|name| PyString::intern(py, name).unbind()));
@@ -124,7 +124,7 @@ fn parameter_of(of: &Bound<'_, PyAny>) -> PyResult<(Parameter, Kind)> {
     let [least, most]: [f64; 2] = of.getattr("range")?.extract()?;
     let parameter = Parameter {
         name: text(of, "name")?,
-        what: text(of, "what")?,
+        description: text(of, "description")?,
         unit,
         default: match (default, automatic) {
             (Some(value), _) => Default::Is(value),

@@ -110,7 +110,7 @@ impl PythonRole for Controller {
                 lookback: Some(Lookback::RoundTrip),
                 committed: Committed::Sent,
             }),
-            duplicates_mend: of.getattr("duplicates_mend")?.extract()?,
+            retransmit_on_duplicates: of.getattr("retransmit_on_duplicates")?.extract()?,
             fractions: of.getattr("fractions")?.extract()?,
             ..cc::Requirements::LEAST
         })

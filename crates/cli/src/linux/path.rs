@@ -8,7 +8,7 @@ use std::sync::Arc;
 use penstock_law::aqm::Aqm;
 use penstock_linux::account::Account;
 use penstock_linux::tool::{self, Ended, NotRun, Programs, Wishes};
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_report::number::{quantity, significant};
@@ -98,13 +98,13 @@ fn only_cell(file: &Path, options: &PathOptions) -> Result<Scenario, Failure> {
 }
 
 /// Begins a record with a capture.
-fn begin(out: &Folder, name: &str, end: CaptureEnd) -> Result<(Draft, (Way, File)), Failure> {
+fn begin(out: &Folder, name: &str, end: CaptureEnd) -> Result<(Draft, (Direction, File)), Failure> {
     let draft = out.draft(name)?;
     let file = File::create_new(draft.path().join(CAPTURE_FILE));
     let file = file.map_err(|e| unwritable(&out.path().join(name).join(CAPTURE_FILE), &e))?;
     let way = match end {
-        CaptureEnd::Senders => Way::There,
-        CaptureEnd::Receivers => Way::Back,
+        CaptureEnd::Senders => Direction::Forward,
+        CaptureEnd::Receivers => Direction::Reverse,
     };
     Ok((draft, (way, file)))
 }

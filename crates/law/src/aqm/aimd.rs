@@ -28,10 +28,10 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
     colour: "#b08a3c",
     parameters: &[
         INTERVAL,
-        Parameter { what: "increase per interval while the queue is short", ..INCREASE },
-        Parameter { what: "relative decrease per interval while the queue is not short", ..DECREASE },
+        Parameter { description: "increase per interval while the queue is short", ..INCREASE },
+        Parameter { description: "relative decrease per interval while the queue is not short", ..DECREASE },
         CORRECTION,
-        Parameter { what: "a queue that drains within this time is short", ..LOW },
+        Parameter { description: "a queue that drains within this time is short", ..LOW },
     ],
     observables: Observables::of::<Alone<Plain<f64>>>(),
     linearisation: Linearisation::Unsupported(

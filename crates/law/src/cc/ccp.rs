@@ -12,7 +12,7 @@
 //! The law holds no estimate: its host measures capacity, buffer and queue by
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate), outside loss recovery only, and does not call
 //! the law for acknowledgements of recovery. That is section V's "does not react to dupacks". It also requires the
-//! retransmission that each duplicate allows ([`Requirements::duplicates_mend`]).
+//! retransmission that each duplicate allows ([`Requirements::retransmit_on_duplicates`]).
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 pub(super) mod derivative;
@@ -39,7 +39,7 @@ pub(super) const KP: Parameter = Parameter::number(
 /// The form in which (3) becomes a window.
 pub(super) const WINDOW_FORM: Parameter = Parameter {
     name: "window_form",
-    what: "implicit: the window law solved for the window; explicit: as printed, with the packets now in flight",
+    description: "implicit: the window law solved for the window; explicit: as printed, with the packets now in flight",
     unit: Unit::Choice(&["implicit", "explicit"]),
     default: Default::Is(0.0),
     least: 0.0,
@@ -224,7 +224,7 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
             bottleneck: Some(BottleneckEstimate { pairs: self.pairs, lookback, committed }),
             // Section V: "for each duplicate ack received, the congestion window is increased to allow the retransmission of
             // the missing segment".
-            duplicates_mend: true,
+            retransmit_on_duplicates: true,
             ..Requirements::LEAST
         }
     }

@@ -53,7 +53,7 @@ pub(super) const ENTRY: Entry<Conditioner> = Entry {
         ),
         Parameter {
             name: "gain_rule",
-            what: "source of the gains: the exact loop, (10) as printed, (10) with corrected dimension, `k1` and \
+            description: "source of the gains: the exact loop, (10) as printed, (10) with corrected dimension, `k1` and \
                    `k2`, or (10) and (12), which are in packets, on a level in bytes",
             unit: Unit::Choice(RULES),
             default: Default::Is(0.0),

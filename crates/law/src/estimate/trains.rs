@@ -56,7 +56,7 @@ impl<N: Copy> Trains<N> {
 
     /// An acknowledgement that covers `covered` packets and was caused by transmission `tx`, whose round trip is beyond doubt:
     /// two after each other make a pair, if the second covers what left since the first, and nothing else.
-    pub fn heard(&mut self, now: Time, tx: u64, covered: u32, rtt_s: N) -> Option<Pair<N>> {
+    pub fn acknowledged(&mut self, now: Time, tx: u64, covered: u32, rtt_s: N) -> Option<Pair<N>> {
         let train = self.train.as_mut().filter(|train| tx >= train.first)?;
         let within = tx < train.end;
         let Some((before, from, rtt_before_s)) = train.heard else {
@@ -104,7 +104,7 @@ mod tests {
             let mut pairs = 0;
             for (at, (tx, covered)) in acks.iter().enumerate() {
                 let now = Time((500 + at as u64) * US);
-                pairs += u32::from(trains.heard(now, *tx, *covered, 0.0).is_some());
+                pairs += u32::from(trains.acknowledged(now, *tx, *covered, 0.0).is_some());
             }
             assert_eq!(pairs == 0, at_once, "{acks:?}");
             trains.left(Time(600 * US), 13, 20, 22, RTT);

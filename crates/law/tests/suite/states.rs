@@ -17,10 +17,10 @@ fn faults(of: &Observable) -> Vec<&'static str> {
     if of.words.is_empty() || of.words.ends_with('.') {
         faults.push("words for a heading");
     }
-    if of.what.len() < 20 || !of.what.ends_with('.') {
+    if of.description.len() < 20 || !of.description.ends_with('.') {
         faults.push("a sentence");
     }
-    if of.what.contains("[`") || of.what.contains("  ") {
+    if of.description.contains("[`") || of.description.contains("  ") {
         faults.push("plain text");
     }
     if !UNITS.contains(&of.unit) {
@@ -85,7 +85,7 @@ fn a_number_without_an_explanation_is_noticed() {
     let bare: Vec<Observable> = <Bare<f64> as Fields<f64>>::NAMES
         .iter()
         .zip(<Bare<f64> as Fields<f64>>::WORDS)
-        .map(|(&(name, unit), &(words, what))| Observable { name, words, unit, what })
+        .map(|(&(name, unit), &(words, description))| Observable { name, words, unit, description })
         .collect();
     assert_eq!(faults(&bare[0]), ["words for a heading", "a sentence", "a unit"]);
     assert_eq!(faults(&bare[1]), ["plain text"]);

@@ -11,7 +11,7 @@ use nix::sys::socket::{MsgFlags, send};
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_machine::clock::Clock;
 use penstock_machine::scheduling::prefer_this_thread;
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 use penstock_scenario::model::{Packet, Scenario, Span};
 use penstock_scenario::seed::Stream;
 
@@ -123,7 +123,7 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
     for (number, flow) in flows.iter().enumerate() {
         index = if number > 0 && flows[number - 1].group == flow.group { index + 1 } else { 0 };
         if let Source::Datagrams(rates) = &flow.source {
-            let socket = socket::datagrams(Way::Back, number as u32)?;
+            let socket = socket::datagrams(Direction::Reverse, number as u32)?;
             emitters.push((socket, Pace::of(scenario, flow, index, rates)));
         }
     }

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use nix::sys::socket::{SockaddrIn, getsockname};
 use penstock_law::quantity::Time;
 use penstock_machine::program;
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 use penstock_path::{Refused, address};
 use penstock_scenario::model::Scenario;
 
@@ -74,7 +74,7 @@ fn account() -> io::Result<Account> {
 pub(super) fn servers(flows: &[FlowPlan]) -> io::Result<Bounded> {
     let mut lines = String::new();
     for (number, ..) in of_tcp(flows) {
-        let at = address::v4(Way::There, number);
+        let at = address::v4(Direction::Forward, number);
         let _ = writeln!(lines, "\"$0\" -s -1 -i 0 -B {at} -p {SERVER} &");
     }
     start(&(lines + "wait"), &account()?)
@@ -100,7 +100,7 @@ impl Clients {
         fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "reno")?;
         let (mut lines, mut missing) = (String::new(), 0);
         for (number, flow, controller) in of_tcp(flows) {
-            let [from, to] = [Way::Back, Way::There].map(|end| address::v4(end, number));
+            let [from, to] = [Direction::Reverse, Direction::Forward].map(|end| address::v4(end, number));
             let wait = flow.start.since(now).seconds();
             let _ = writeln!(
                 lines,
@@ -156,5 +156,5 @@ fn sockets(process: u32) -> impl Iterator<Item = OwnedFd> {
 /// The flow whose data go over this socket, if any do.
 fn sends(socket: &OwnedFd) -> Option<u32> {
     let name = getsockname::<SockaddrIn>(socket.as_raw_fd()).ok()?;
-    address::flow(Way::Back, name.ip().into()).filter(|_| name.port() == CLIENT)
+    address::flow(Direction::Reverse, name.ip().into()).filter(|_| name.port() == CLIENT)
 }

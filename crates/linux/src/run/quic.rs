@@ -16,7 +16,7 @@ use penstock_law::quantity::Time;
 use penstock_machine::clock::duration;
 use penstock_machine::scheduling::prefer_this_thread;
 use penstock_path::address;
-use penstock_path::packet::Way as Towards;
+use penstock_path::packet::Direction;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -122,7 +122,7 @@ impl Ends {
         prefer_this_thread();
         runtime()?.block_on(async {
             for number in (0..).zip(&self.clients).filter_map(|(number, client)| client.as_ref().map(|_| number)) {
-                let at = (address::v4(Towards::There, number), PORT).into();
+                let at = (address::v4(Direction::Forward, number), PORT).into();
                 let endpoint = self.endpoint(at, Some(self.server.clone()), true)?;
                 let received = Arc::clone(received);
                 tokio::spawn(async move {
@@ -151,7 +151,7 @@ impl Ends {
         let mut flows: Vec<Flow> = self.clients.iter().map(|_| Flow::default()).collect();
         let chunk = Content::from(vec![0; CHUNK]);
         let way = |number: usize, client: &Client| -> io::Result<Way> {
-            let ends = [Towards::Back, Towards::There].map(|end| address::v4(end, number as u32));
+            let ends = [Direction::Reverse, Direction::Forward].map(|end| address::v4(end, number as u32));
             Ok(Way {
                 endpoint: self.endpoint((ends[0], 0).into(), None, client.ecn)?,
                 config: client.config.clone(),

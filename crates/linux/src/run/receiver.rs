@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use penstock_path::address;
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 
 use super::socket;
 
@@ -76,7 +76,7 @@ pub(super) fn receive(listener: &TcpListener, received: &Received, stop: &Atomic
 fn accepted(listener: &TcpListener) -> io::Result<Option<(OwnedFd, usize)>> {
     match listener.accept() {
         Ok((connection, _)) => {
-            let flow = address::flow(Way::There, connection.local_addr()?.ip());
+            let flow = address::flow(Direction::Forward, connection.local_addr()?.ip());
             Ok(Some((connection.into(), flow.map_or(usize::MAX, |flow| flow as usize))))
         }
         Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {

@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 use penstock_law::quantity::Time;
 use penstock_path::address;
-use penstock_path::packet::Way;
+use penstock_path::packet::Direction;
 
 use crate::syscall::{set_option, tcp_info};
 
@@ -34,8 +34,8 @@ pub(super) fn connecting(flow: u32, controller: &str, ahead: Ahead) -> io::Resul
     setsockopt(&socket, sockopt::TcpCongestion, &controller.into())?;
     end_when_closed(&socket)?;
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, ahead as i32)?;
-    bind(socket.as_raw_fd(), &from(address::v4(Way::Back, flow), 0))?;
-    match connect(socket.as_raw_fd(), &from(address::v4(Way::There, flow), PORT)) {
+    bind(socket.as_raw_fd(), &from(address::v4(Direction::Reverse, flow), 0))?;
+    match connect(socket.as_raw_fd(), &from(address::v4(Direction::Forward, flow), PORT)) {
         Ok(()) | Err(Errno::EINPROGRESS) => Ok(socket),
         Err(error) => Err(error.into()),
     }
@@ -87,15 +87,15 @@ pub(super) fn listening(flows: usize) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A socket of UDP. `Way::There` is a receiver of every flow's datagrams, which nothing reads: arrivals are counted on the
-/// path. `Way::Back` is the sender of one.
-pub(super) fn datagrams(end: Way, flow: u32) -> io::Result<OwnedFd> {
+/// A socket of UDP. `Direction::Forward` is a receiver of every flow's datagrams, which nothing reads: arrivals are counted on the
+/// path. `Direction::Reverse` is the sender of one.
+pub(super) fn datagrams(end: Direction, flow: u32) -> io::Result<OwnedFd> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    if end == Way::There {
+    if end == Direction::Forward {
         bind(socket.as_raw_fd(), &from(Ipv4Addr::UNSPECIFIED, PORT))?;
     } else {
-        bind(socket.as_raw_fd(), &from(address::v4(Way::Back, flow), 0))?;
-        connect(socket.as_raw_fd(), &from(address::v4(Way::There, flow), PORT))?;
+        bind(socket.as_raw_fd(), &from(address::v4(Direction::Reverse, flow), 0))?;
+        connect(socket.as_raw_fd(), &from(address::v4(Direction::Forward, flow), PORT))?;
     }
     Ok(socket)
 }

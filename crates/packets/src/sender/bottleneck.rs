@@ -118,7 +118,7 @@ impl<N: Clocked> Bottleneck<N> {
 
     /// An acknowledgement that may be for packets of the train.
     fn paired(&mut self, now: Time, probe: &Probe, rtt_s: N) {
-        let Some(pair) = self.trains.heard(now, probe.tx, probe.covered, rtt_s) else { return };
+        let Some(pair) = self.trains.acknowledged(now, probe.tx, probe.covered, rtt_s) else { return };
         self.pairs.take(pair.rtt_s + rtt_s, N::dispersion(pair.from, now, pair.packets));
         self.capacity = self.pairs.capacity();
     }

@@ -150,7 +150,8 @@ fn video_on_a_slow_link_stalls_for_what_is_missing() {
     assert_eq!((video.rate_mean_bit_per_s, video.switches), (Some(2e6), 0));
     // 0.96 Mbit/s of payload bring 0.48 s of video a second.
     assert_near(video.chunks as f64, 300.0 * 0.48 / 2.0, 0.03, "chunks");
-    let (first, last) = (numbers(&run, "chunks", "came_s")[0], *numbers(&run, "chunks", "came_s").last().unwrap());
+    let (first, last) =
+        (numbers(&run, "chunks", "arrived_s")[0], *numbers(&run, "chunks", "arrived_s").last().unwrap());
     let played = 2.0 * (video.chunks - 1) as f64 + (300.0 - last).min(2.0);
     assert!((video.rebuffer_s - (300.0 - first - played)).abs() < 1e-6, "{video:?}");
     assert!((video.rebuffers as f64 - video.chunks as f64).abs() <= 1.0, "after each chunk: {video:?}");

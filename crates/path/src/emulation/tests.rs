@@ -2,7 +2,7 @@ use penstock_law::conditioner::Colour;
 use penstock_scenario::read::Document;
 
 use super::*;
-use crate::packet::Way;
+use crate::packet::Direction;
 
 const MS: u64 = 1_000_000_000;
 
@@ -31,7 +31,7 @@ fn packets_come_out_when_rate_delay_and_buffer_say() {
     for burst in 0..4 {
         path.offer(Time::ZERO, data(burst & 1, burst));
     }
-    path.offer(Time::ZERO, Packet { way: Way::Back, ..data(0, 9) });
+    path.offer(Time::ZERO, Packet { direction: Direction::Reverse, ..data(0, 9) });
     assert_eq!(exits(&mut path), [(0, 9)], "nothing delays it");
     assert_eq!(path.next(), Time(21 * MS));
     path.advance(Time(100 * MS));
@@ -226,7 +226,7 @@ fn what_was_seen_late_is_delayed_from_then_on() {
     let flow = r#"flows.f = { from = "a", to = "b", cc = { law = "newreno" },
                               ack_jitter = { probability = 1, uniform = ["10 ms", "10.000001 ms"] } }"#;
     let mut path = Emulation::of(&scenario(&link, flow)).unwrap();
-    let ack = |n, unseen| Packet { way: Way::Back, data: false, unseen: Time(unseen), ..data(0, n) };
+    let ack = |n, unseen| Packet { direction: Direction::Reverse, data: false, unseen: Time(unseen), ..data(0, n) };
     path.offer(Time(2 * MS), ack(0, 8 * MS));
     path.offer(Time(6 * MS), ack(1, 4 * MS));
     path.offer(Time(10 * MS), ack(2, 0));
@@ -274,17 +274,17 @@ fn ends_delay_what_they_send() {
         let at = Time(u64::from(n) * 30 * MS);
         path.advance(at);
         path.offer(at, data(0, n));
-        path.offer(at, Packet { way: Way::Back, data: false, ..data(0, n) });
+        path.offer(at, Packet { direction: Direction::Reverse, data: false, ..data(0, n) });
     }
     path.advance(Time(100_000 * MS));
     let exits: Vec<Exit> = path.exits().collect();
-    for way in Way::BOTH {
-        let own = exits.iter().filter(|exit| exit.packet.way == way);
+    for direction in Direction::BOTH {
+        let own = exits.iter().filter(|exit| exit.packet.direction == direction);
         let late: Vec<f64> =
             own.map(|exit| exit.wanted.seconds() * 1e3 - f64::from(exit.packet.burst) * 30.0 - 5.0).collect();
         assert_eq!(late.len(), count as usize);
         let (least, most) = late.iter().fold((f64::MAX, 0.0f64), |(a, b), x| (a.min(*x), b.max(*x)));
-        if way == Way::There {
+        if direction == Direction::Forward {
             assert!(least > 2.0 && least < 2.1 && most > 3.9 && most < 4.01, "{least} {most}");
         } else {
             let share = late.iter().filter(|x| **x > 5.0).count() as f64 / f64::from(count);
@@ -312,7 +312,7 @@ fn a_contract_colours_its_customers_data() {
         path.advance(at);
         path.offer(at, data(0, 0));
         path.offer(at, data(1, 1));
-        path.offer(at, Packet { way: Way::Back, ..data(0, 2) });
+        path.offer(at, Packet { direction: Direction::Reverse, ..data(0, 2) });
     }
     path.advance(Time(20_000 * MS));
     let colours =
@@ -355,8 +355,8 @@ fn losses_of_a_group_come_behind_its_last_link() {
     for n in 0..30_000u32 {
         let now = Time(u64::from(n) * MS);
         path.advance(now);
-        let way = if n % 3 == 2 { Way::Back } else { Way::There };
-        path.offer(now, Packet { way, ..data(if n % 3 == 0 { n % 2 } else { 2 * (n % 3 % 2) }, n) });
+        let direction = if n % 3 == 2 { Direction::Reverse } else { Direction::Forward };
+        path.offer(now, Packet { direction, ..data(if n % 3 == 0 { n % 2 } else { 2 * (n % 3 % 2) }, n) });
     }
     path.advance(Time(60_000 * MS));
     let passed = path.passed();
@@ -365,8 +365,8 @@ fn losses_of_a_group_come_behind_its_last_link() {
     assert_eq!(lost[2..], [0, 0]);
     assert!(passed.iter().all(|of| of.sent == of.lost + of.delivered));
     assert_eq!((path.crossed(), path.unaccounted(Time(60_000 * MS))), (20_000, 0), "each had its place on the line");
-    let gone = path.dropped().map(|packet| packet.way).collect::<Vec<_>>();
-    assert_eq!((gone.len() as u64, gone.contains(&Way::Back)), (lost[0] + lost[1], false));
+    let gone = path.dropped().map(|packet| packet.direction).collect::<Vec<_>>();
+    assert_eq!((gone.len() as u64, gone.contains(&Direction::Reverse)), (lost[0] + lost[1], false));
 }
 
 /// The link's delay rises from 5 to 30 ms at 100 ms and falls to 1 ms at 200 ms; the flows have 15 and 35 ms of their own

@@ -122,10 +122,14 @@ impl Words {
         } else {
             plain_words(&column.name)
         };
-        let sentence = if known.iter().all(|(_, o)| (o.words, o.what) == (first.words, first.what)) {
-            format!("{} ", first.what)
+        let sentence = if known.iter().all(|(_, o)| (o.words, o.description) == (first.words, first.description)) {
+            format!("{} ", first.description)
         } else {
-            known.iter().map(|(law, o)| format!("`{law}`: {}. {} ", o.words, o.what)).collect::<Vec<_>>().concat()
+            known
+                .iter()
+                .map(|(law, o)| format!("`{law}`: {}. {} ", o.words, o.description))
+                .collect::<Vec<_>>()
+                .concat()
         };
         Self { title, sentence }
     }
@@ -399,7 +403,11 @@ mod tests {
                 let drawn =
                     figures(&links, &SeriesLook { laws: &laws, ..plain(&Registry::standard()) }).figures.remove(0);
                 assert_eq!(drawn.title, shown.words, "{law}: {}", shown.name);
-                assert!(drawn.caption.starts_with(shown.what) && shown.what.len() > 20, "{law}: {}", drawn.caption);
+                assert!(
+                    drawn.caption.starts_with(shown.description) && shown.description.len() > 20,
+                    "{law}: {}",
+                    drawn.caption
+                );
             }
         }
         let mut links = table(1, 3);

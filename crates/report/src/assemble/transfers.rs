@@ -108,7 +108,7 @@ fn by_size<'a>(groups: impl Iterator<Item = (&'a str, &'a str, Vec<(f64, f64)>)>
 pub(super) fn over_time(chunks: &Table) -> Table {
     let mut series = chunks.clone();
     series.columns.retain(|column| !["number", "requested_s"].contains(&column.name.as_str()));
-    for column in series.columns.iter_mut().filter(|column| column.name == "came_s") {
+    for column in series.columns.iter_mut().filter(|column| column.name == "arrived_s") {
         "time_s".clone_into(&mut column.name);
         column.kind = Kind::Key;
     }
@@ -215,11 +215,11 @@ mod tests {
             flow: 0,
             number: 0,
             requested: Time(0),
-            came: Time(Time::PER_SECOND),
+            arrived: Time(Time::PER_SECOND),
             rate: Rate(1_000_000),
             held: Time(4 * Time::PER_SECOND),
         };
-        let chunks = [chunk, Chunk { came: Time(3 * Time::PER_SECOND), rate: Rate(2_000_000), ..chunk }];
+        let chunks = [chunk, Chunk { arrived: Time(3 * Time::PER_SECOND), rate: Rate(2_000_000), ..chunk }];
         let series = over_time(&video::table(&chunks, vec!["tv/0".to_owned()]));
         let registry = Registry::standard();
         let look = SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry: &registry };

@@ -222,5 +222,5 @@ fn parameter(parameter: &Parameter, by_the_clock: bool) -> Value {
         shapes.push(json!({ "type": "array", "items": entry, "minItems": 1 }));
         shapes.push(reference(&name(&STEPS)));
     }
-    json!({ "anyOf": shapes, "description": format!("{} ({})", parameter.what, parameter.source) })
+    json!({ "anyOf": shapes, "description": format!("{} ({})", parameter.description, parameter.source) })
 }

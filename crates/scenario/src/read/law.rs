@@ -149,7 +149,7 @@ fn parameters<'a, R: Registered>(
             && !misspelt(parameter)
         {
             item.wrong(
-                format!("the law `{name}` needs `{}`, {}", parameter.name, parameter.what),
+                format!("the law `{name}` needs `{}`, {}", parameter.name, parameter.description),
                 format!("add it: {}", range(parameter)),
             );
         }

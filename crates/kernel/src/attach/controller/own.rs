@@ -40,7 +40,7 @@ fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
         (needs.now, "the time since the start"),
         (needs.bottleneck.is_some(), "the state of its bottleneck"),
         (needs.flight_size, "the data in flight at a loss"),
-        (needs.duplicates_mend, "a retransmission for each duplicate acknowledgement"),
+        (needs.retransmit_on_duplicates, "a retransmission for each duplicate acknowledgement"),
     ];
     if let Some(what) = needs.of_packets() {
         return Err(format!("it requires {what}, which no kernel program provides: run it with `--world packets`"));

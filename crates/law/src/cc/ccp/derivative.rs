@@ -20,7 +20,7 @@ pub(in crate::cc) const KD: Parameter = Parameter::number(
 /// The unit of Kd.
 pub(in crate::cc) const KD_UNIT: Parameter = Parameter {
     name: "kd_unit",
-    what: "unit of kd",
+    description: "unit of kd",
     unit: Unit::Choice(&UNITS),
     default: Default::Is(2.0),
     least: 0.0,
@@ -31,7 +31,7 @@ pub(in crate::cc) const KD_UNIT: Parameter = Parameter {
 /// The span of the change.
 pub(in crate::cc) const DERIVATIVE_SPAN: Parameter = Parameter {
     name: "derivative_span",
-    what: "span of the change: a round trip, or the time since the previous acknowledgement",
+    description: "span of the change: a round trip, or the time since the previous acknowledgement",
     unit: Unit::Choice(&["round trip", "ack"]),
     default: Default::Is(0.0),
     least: 0.0,
