@@ -70,7 +70,9 @@ REGISTER = attach controllers endurance left marks
 # Tests that measure real time, or need both processors: nothing runs beside them.
 MEASURES = linux own_kernel path tc
 EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
-TESTS    = cargo test --workspace --locked --no-fail-fast
+# The library of Python has tests of its own, and `--lib` would compile it for nothing.
+WORKSPACE = --workspace --exclude penstock-python
+TESTS     = cargo test $(WORKSPACE) --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
 test: setup viewer ## every test; those in the kernel need root, and say so where they do not run
 	$(TESTS) --no-run
@@ -98,7 +100,7 @@ verdicts: build ## short runs of the papers' figures, against the verdicts on re
 BITS = newreno-red-622=10 two-way-512=2 10000-flows=3
 bits: build ## the optimised command against the one that tests use: the same bits
 	# With the features of the tests, so that they build nothing again.
-	cargo test --locked --workspace --no-run --test suite
+	cargo test --locked $(WORKSPACE) --no-run --test suite
 	came_to() { "$$1" run "scenarios/$$2.toml" --json --out $(OUT)/bits --set "duration=\"$$3 s\"" --set 'warmup="1 s"' --set links.bottleneck.loss=0.01 | sed '/^      "cost": {/,/^      }/d; /^      "re[a-z]*": "/d'; }
 	for each in $(BITS); do
 		optimised=$$(came_to $(BUILT)/release/penstock "$${each%=*}" "$${each#*=}")
@@ -122,6 +124,7 @@ packages: setup ## the crates as they would be published: target/package
 OWN_LAW = $(abspath $(BUILT))/debug/own-law
 # With the features that these have in the tests of the workspace, nothing of other people's is compiled again.
 SAME_FEATURES = '[dependencies.nix]' 'version = "0.31"' 'features = ["term"]' '[dependencies.num-bigint]' 'version = "0.5"' \
+	'default-features = false' 'features = ["std"]' \
 	'[dependencies.rustix]' 'version = "1"' 'features = ["fs"]' '[dependencies.serde_json]' 'version = "1"' 'features = ["unbounded_depth"]' \
 	'[dependencies.tokio]' 'version = "1"' 'features = ["fs", "io-util"]' \
 	'[build-dependencies.syn]' 'version = "3"' 'features = ["extra-traits", "visit-mut"]'
@@ -213,7 +216,7 @@ dist: setup web ## what is given away, tried in an empty root: a static command,
 	dist/build $(BUILT) $(OUT)/dist
 
 build: setup $(if $(filter dev,$(PROFILE)),viewer,web) ## the command, optimised: target/release/penstock
-	$(if $(filter dev,$(PROFILE)),cargo test --workspace --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
+	$(if $(filter dev,$(PROFILE)),cargo test $(WORKSPACE) --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
 
 fmt: ## put Rust and C in shape
 	cargo fmt --all

@@ -11,9 +11,13 @@ fn main() -> io::Result<()> {
         let folder = Path::new("../../target/web");
         // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build.
         fs::create_dir_all(folder)?;
-        println!("cargo::rerun-if-changed={}", folder.display());
         let [script, style] = ["viewer.js", "viewer.css"].map(|name| folder.join(name));
-        if script.is_file() && style.is_file() {
+        let there = script.is_file() && style.is_file();
+        // Once they are there, only they count: other builds put files of their own beside them.
+        for path in if there { vec![&*script, &*style] } else { vec![folder] } {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        if there {
             for path in [&script, &style] {
                 let text = fs::read_to_string(path)?;
                 if text.contains("</script") || text.contains("</style") {
