@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only bits|web|tests|fuzz]
+    bench/nightly.py OUT [--only bits|publish|web|tests|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -70,6 +70,13 @@ def web(out):
     yield "`make web-test`: pages in browsers", "passed" if status == 0 else "FAILED", seconds
 
 
+def publish(out):
+    """The registry is asked whether it would take the crates; `make own-law` builds a program from them."""
+    print("nightly: publish", flush=True)
+    status, seconds = run("cargo publish --workspace --dry-run --no-verify --locked --allow-dirty".split(), out / "publish.log")
+    yield "`cargo publish --workspace --dry-run`", "passed" if status == 0 else "FAILED", seconds
+
+
 def fuzz(out):
     for target, inputs in INPUTS.items():
         print(f"nightly: fuzz {target}", flush=True)
@@ -82,7 +89,7 @@ def fuzz(out):
         yield f"fuzz `{target}`, {count:,} inputs", "passed" if status == 0 else "FAILED", seconds
 
 
-PARTS = {"bits": bits, "web": web, "tests": tests, "fuzz": fuzz}
+PARTS = {"bits": bits, "publish": publish, "web": web, "tests": tests, "fuzz": fuzz}
 HEAD = """# The last nightly run
 
 `make nightly` runs what takes hours, and writes this page. `bench/nightly.py OUT --only fuzz` writes the rows of one part. The

@@ -46,6 +46,7 @@ fn beside(buffer: &str, mix: &str) -> Bench {
 /// Cardwell and others (2016) and Ware and others (2019): one flow of BBRv1 takes a share of a shallow buffer that does not depend on how
 /// many flows of CUBIC are there.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn bbr_starves_cubic_in_a_shallow_buffer() {
     let criteria = criteria(&beside("0.5 bdp", "1:4"), "bbr");
     assert_eq!(criteria[0]["verdict"], "fails");
@@ -66,6 +67,7 @@ fn flows_of_bbr_lose_much_in_a_shallow_buffer() {
 
 /// A law that keeps a fixed number of packets or a delay in the queue has nothing beside one that fills it; the worst cell says so.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn laws_of_delay_lose_to_cubic_in_a_deep_buffer() {
     let bench = beside("8 bdp", "1:1");
     for law in ["vegas", "ledbat", "{ law = \"fast\", alpha = \"20 packets\" }"] {
@@ -92,6 +94,7 @@ fn a_latecomer_of_a_law_of_delay_has_more() {
 /// RFC 9743, section 5.1.2: the standing queue of laws of loss grows with the buffer. That under CoDel stays, in the buffer of EV-21 which
 /// is the longer of the two.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn a_standing_queue_grows_with_the_buffer_and_not_under_codel() {
     let bench = Bench::new();
     let few = r#"path = "P-dsl", "links.bottleneck.buffer" = ["1 bdp", "8 bdp"], "flows.test.count" = "4""#;
@@ -112,6 +115,7 @@ fn a_standing_queue_grows_with_the_buffer_and_not_under_codel() {
 
 /// Without queues of their own, DCTCP responds to a mark with less than CUBIC does.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn dctcp_starves_cubic_in_a_shared_classic_queue() {
     let bench = Bench::new();
     let alone = r#"path = "P-dsl", "flows.test.count" = "1", aqm = "codel""#;

@@ -13,7 +13,7 @@ title  = "two flows, one with jitter"
 jitter = "40 ms"
 [scenario]
 format   = 1
-duration = "60 s"
+duration = "30 s"
 packet   = { wire = "1500 B", payload = "1448 B" }
 [scenario.links.bottleneck]
 from   = "a"

@@ -163,6 +163,7 @@ fn one_newreno_flow_needs_a_bandwidth_delay_product_of_buffer() {
 /// Reno's response function under independent loss: a mean window of 1.3098 / sqrt(p). (Ott, Kemperman, Mathis 1996; the
 /// better known 1.22 belongs to evenly spaced losses.)
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn newreno_follows_the_square_root_of_loss() {
     for loss in [1e-3, 1e-4] {
         let flows = "count = 32\ncc = { law = \"newreno\" }";
@@ -269,6 +270,7 @@ fn a_timeout_that_backed_off_comes_back() {
 /// 40 to 200 ms join 40 s apart, over the fair ones, by the fixed point `x = alpha / (q - o)` with the queue `o` that each
 /// group met. (The paper does not mention it; its equation (10) with an overestimated base says it.)
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn late_comers_of_fast_get_more() {
     let mut text = String::from(
         "format = 1\nduration = \"200 s\"\nwarmup = \"180 s\"\npacket = \"1000 B\"\nsample = \"1 s\"\n[links.b]\nfrom = \"l\"\nto = \"r\"\n\
