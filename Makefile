@@ -128,7 +128,7 @@ SAME_FEATURES = '[dependencies.nix]' 'version = "0.31"' 'features = ["term"]' '[
 	'[dependencies.rustix]' 'version = "1"' 'features = ["fs"]' '[dependencies.serde_json]' 'version = "1"' 'features = ["unbounded_depth"]' \
 	'[dependencies.tokio]' 'version = "1"' 'features = ["fs", "io-util"]' \
 	'[build-dependencies.syn]' 'version = "3"' 'features = ["extra-traits", "visit-mut"]'
-own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run, an analysis and its kernel program
+own-law: packages ## examples/own-law from packaged crates: its test, its laws, a run, an analysis and its kernel programs
 	mkdir -p $(OUT)/own-law && cp -r examples/own-law/. $(OUT)/own-law/ && cp Cargo.lock $(OUT)/own-law/
 	printf '%s\n' '' $(SAME_FEATURES) >>$(OUT)/own-law/Cargo.toml
 	export CARGO_TARGET_DIR="$(abspath $(BUILT))"
@@ -150,7 +150,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 		$(OWN_LAW) analyze $$each.toml --plain
 		$(OWN_LAW) compare $$each.toml --plain --out compared
 	done
-	# Its kernel program against the law in Rust, where this machine runs programs in the kernel.
+	# Its kernel programs against the laws in Rust, where this machine runs programs in the kernel.
 	can=$$($(OWN_LAW) linux check 2>&1 || true)
 	if grep -q 'linux replay.*: yes' <<<"$$can"; then
 		$(OWN_LAW) linux replay

@@ -1,3 +1,4 @@
 fn main() {
     penstock_kernel_build::compile("bpf/steady.bpf.c");
+    penstock_kernel_build::compile("bpf/linear.bpf.c");
 }

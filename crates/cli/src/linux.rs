@@ -32,12 +32,14 @@ pub(crate) fn linux(command: &Linux) -> Result<Done, Failure> {
 mod kernel {
     use std::path::Path;
 
-    use penstock_kernel::attach::controller::Replayed;
-    use penstock_kernel::attach::{self, pins::Pins};
+    use penstock_kernel::attach::{self, Replayed, pins::Pins};
     use penstock_kernel::kernel_laws::KERNEL_LAWS;
     use penstock_kernel::replay::{self, Build, Error, Report};
     use penstock_kernel::vectors::Vectors;
+    use penstock_law::aqm::Aqm;
     use penstock_law::cc::Controller;
+    use penstock_law::registry::Registered;
+    use penstock_law::{Entry, Registry};
     use penstock_linux::run;
     use penstock_machine::{Missing, scheduling};
 
@@ -73,20 +75,35 @@ mod kernel {
             },
         );
         let own = own.collect::<Vec<_>>().join(", ");
-        let brought = registry::laws().laws::<Controller>().iter().filter(|law| law.kernel.is_some());
-        let brought: Vec<&str> = brought.map(|law| law.name).collect();
-        let brought =
-            if brought.is_empty() { String::new() } else { format!("; by this program: {}", brought.join(", ")) };
-        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}{brought}"))?;
+        let (controllers, aqms) = (brought::<Controller>(registry::laws()), brought::<Aqm>(registry::laws()));
+        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}{controllers}"))?;
+        let ours = attach::tc::names().join(", ");
+        terminal::say(format!("laws at devices: by Penstock: {ours}{aqms}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);
         }
         Err(Failure::Machine(format!("this machine cannot do everything:\n{}", wrong.join("\n"))))
     }
 
+    /// A law that brings a program.
+    enum Own {
+        Controller(&'static Entry<Controller>),
+        Aqm(&'static Entry<Aqm>),
+    }
+
+    /// The laws of a role that bring a program, at the end of a line.
+    fn brought<R: Registered>(laws: &Registry) -> String {
+        let brought = laws.laws::<R>().iter().filter(|law| law.kernel.is_some());
+        let brought: Vec<&str> = brought.map(|law| law.name).collect();
+        if brought.is_empty() { String::new() } else { format!("; by this program: {}", brought.join(", ")) }
+    }
+
     /// Replays every kernel implementation's vectors wherever this machine can.
     pub(super) fn replay(vectors: Option<&Path>) -> Result<Done, Failure> {
-        let own: Vec<_> = registry::laws().laws::<Controller>().iter().filter(|law| law.kernel.is_some()).collect();
+        let controllers = registry::laws().laws::<Controller>().iter().filter(|law| law.kernel.is_some());
+        let aqms = registry::laws().laws::<Aqm>().iter().filter(|law| law.kernel.is_some());
+        let controllers = controllers.map(|law| (law.name, Own::Controller(law)));
+        let own: Vec<_> = controllers.chain(aqms.map(|law| (law.name, Own::Aqm(law)))).collect();
         let found = || {
             scenario::above("vectors", |path| {
                 KERNEL_LAWS.iter().all(|kernel_law| path.join(format!("{}.txt", kernel_law.name)).is_file())
@@ -130,13 +147,17 @@ mod kernel {
             rows.push(vec![kernel_law.name.to_owned(), vectors.len().to_string(), rust, native, kernel, cost]);
         }
         let (mut wrong_of_own, mut failed) = (Vec::new(), Vec::new());
-        for law in own {
-            let (steps, kernel, cost) = match attach::controller::replay(law) {
+        for (name, law) in own {
+            let replayed = match law {
+                Own::Controller(law) => attach::controller::replay(law),
+                Own::Aqm(law) => attach::tc::replay(law),
+            };
+            let (steps, kernel, cost) = match replayed {
                 Ok(Some(Replayed { steps, wrong: None, nanoseconds_a_step })) => {
                     (steps, "equal".to_owned(), format!("{nanoseconds_a_step:.0}"))
                 }
                 Ok(Some(Replayed { steps, wrong: Some(wrong), .. })) => {
-                    wrong_of_own.push(format!("`{}`: {wrong}", law.name));
+                    wrong_of_own.push(format!("`{name}`: {wrong}"));
                     (steps, "wrong".to_owned(), String::new())
                 }
                 Ok(None) => (0, "it has no replay".to_owned(), String::new()),
@@ -149,7 +170,7 @@ mod kernel {
                     (0, "not run".to_owned(), String::new())
                 }
             };
-            rows.push(vec![law.name.to_owned(), steps.to_string(), "the law".to_owned(), String::new(), kernel, cost]);
+            rows.push(vec![name.to_owned(), steps.to_string(), "the law".to_owned(), String::new(), kernel, cost]);
         }
         let heads = [
             ("law", false),

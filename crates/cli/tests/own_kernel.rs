@@ -2,8 +2,16 @@
 //! kernel with struct_ops, and clang.
 
 mod bench;
+#[path = "own_kernel/brim.rs"]
+mod brim;
 #[path = "own_kernel/brisk.rs"]
 mod brisk;
+#[path = "own_kernel/decisions.rs"]
+mod decisions;
+#[path = "own_kernel/device.rs"]
+mod device;
+#[path = "../../kernel/tests/frames/mod.rs"]
+mod frames;
 mod optional;
 #[path = "own_kernel/traffic.rs"]
 mod traffic;
@@ -20,6 +28,9 @@ use serde_json::Value;
 
 /// Variables that make this the command, and not its test: the name of the law, and the file of its object.
 const COMMAND: &str = "PENSTOCK_OWN_KERNEL";
+
+/// The beginning of the name of a law that is an AQM.
+const AQM: &str = "aqm ";
 
 /// The law of that name, whose object is in a directory of its own, and pins of its own.
 struct Own {
@@ -38,6 +49,22 @@ impl Own {
         let define: Vec<&str> = define.iter().copied().chain([name_in_c.as_str()]).collect();
         Clang::find().unwrap().compile(&source, &[include_dir()], &define, &object).unwrap();
         Self::of(bench, name)
+    }
+
+    /// The AQM of that name, with an object that is compiled so.
+    fn at_device(name: &str, define: &[&str]) -> Self {
+        let bench = Bench::new();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_kernel/brim.bpf.c");
+        let name_in_c = format!("AQM_PROGRAM={}", name.replace('-', "_"));
+        let define: Vec<&str> = define.iter().copied().chain([name_in_c.as_str()]).collect();
+        Clang::find().unwrap().compile(&source, &[include_dir()], &define, &bench.path("brisk.bpf.o")).unwrap();
+        Self::of(bench, name).of_an_aqm()
+    }
+
+    /// The same object, of an AQM.
+    fn of_an_aqm(mut self) -> Self {
+        self.asked.insert_str(0, AQM);
+        self
     }
 
     /// With an object of these bytes.
@@ -207,7 +234,11 @@ fn what_does_not_fit_is_refused() {
         (Own::with(long, &whole), 2, "has 22 characters, and a controller of the kernel 15 at most: rename the law"),
         (Own::with("quick", &whole), 2, "are not `struct tcp_congestion_ops` of cc/tcp.h with the name \"quick\""),
         (Own::compiled("brisk", &["HOST", "UNLINKED"]), 2, "are in `.struct_ops`: write SEC(\".struct_ops.link\")"),
-        (Own::with("brisk", &with_other_headers(&whole)), 2, "with the headers of another version of Penstock"),
+        (
+            Own::with("brisk", &with_other(&whole, b".rodata.habits\0", 16)),
+            2,
+            "with the headers of another version of Penstock",
+        ),
         (Own::compiled("reno", &[]), 2, "this kernel has a controller `reno` already"),
     ] {
         let name = own.asked.split(' ').next().unwrap();
@@ -222,17 +253,17 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// The object, as if the word for it in `struct habits` of cc/host.h were another.
-fn with_other_headers(object: &[u8]) -> Vec<u8> {
+/// The object, as if the word for the version of the headers, at that place of a section, were another.
+fn with_other(object: &[u8], of: &[u8], place: usize) -> Vec<u8> {
     let number =
         |at: usize, size: usize| object[at..at + size].iter().rev().fold(0, |sum, byte| sum << 8 | *byte as usize);
     // Of an ELF file: where the table of sections is, how many it has, and which of them has their names.
     let (table, count, names) = (number(0x28, 8), number(0x3c, 2), number(0x3e, 2));
     let section = |at: usize| table + 64 * at;
     let name = |at: usize| number(section(names) + 24, 8) + number(section(at), 4);
-    let habits = (0..count).find(|at| object[name(*at)..].starts_with(b".rodata.habits\0")).unwrap();
+    let found = (0..count).find(|at| object[name(*at)..].starts_with(of)).unwrap();
     let mut other = object.to_vec();
-    other[number(section(habits) + 24, 8) + 16] = 77;
+    other[number(section(found) + 24, 8) + place] = 77;
     other
 }
 
@@ -283,7 +314,11 @@ fn main() -> ExitCode {
             // The path ends the other end when one has ended.
             return ExitCode::from(u8::from(traffic::end(what).is_err()));
         }
-        return penstock_cli::run(brisk::registry(&asked));
+        let registry = match asked.strip_prefix(AQM) {
+            Some(asked) => brim::registry(asked),
+            None => brisk::registry(&asked),
+        };
+        return penstock_cli::run(registry);
     }
     let missing =
         attach::missing(&attach::pins::Pins::at("/sys/fs/bpf/penstock-own")).map(|missing| missing.to_string());
@@ -302,6 +337,12 @@ fn main() -> ExitCode {
             ("parameters_that_do_not_fit_are_refused", parameters_that_do_not_fit_are_refused),
             ("maps_of_any_name_disturb_nobody", maps_of_any_name_disturb_nobody),
             ("what_the_host_does_not_measure_is_refused", what_the_host_does_not_measure_is_refused),
+            ("an_aqm_decides_as_its_law_does", decisions::an_aqm_decides_as_its_law_does),
+            ("an_aqm_marks_at_a_device_and_goes_again", device::an_aqm_marks_at_a_device_and_goes_again),
+            ("other_parameters_keep_what_an_aqm_has_learned", device::other_parameters_keep_what_an_aqm_has_learned),
+            ("a_replay_holds_an_aqm_against_its_law", device::a_replay_holds_an_aqm_against_its_law),
+            ("programs_of_aqms_that_do_not_fit_are_refused", device::programs_of_aqms_that_do_not_fit_are_refused),
+            ("what_no_device_has_is_refused", device::what_no_device_has_is_refused),
         ],
         optional::kernel(missing),
     )

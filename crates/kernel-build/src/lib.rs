@@ -10,7 +10,7 @@ use std::{env, fmt, fs};
 /// The enabled warnings of C.
 pub const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wno-unused-parameter"];
 
-/// The folder of the headers: `cc/controller.h`, `cc/host.h`, `law/fx.h`.
+/// The folder of the headers: `cc/controller.h`, `cc/host.h`, `tc/aqm.h`, `law/fx.h`.
 pub fn include_dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/bpf"))
 }

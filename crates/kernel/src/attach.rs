@@ -6,7 +6,8 @@
 //! parameters, counters) is found from the link.
 //!
 //! [`controller`] has the laws of senders, [`tc`] AQMs and conditioners, on a device. Their common code is in [`pins`] (names
-//! of attachments), [`settings`] (parameters as in a scenario) and [`object`] (loading, and the verifier's log).
+//! of attachments), [`settings`] (parameters as in a scenario), [`object`] (loading, and the verifier's log) and `trail` (the
+//! comparison of an own law's program with the law).
 
 mod attachment;
 pub mod controller;
@@ -15,12 +16,14 @@ pub mod object;
 pub mod pins;
 pub mod settings;
 pub mod tc;
+mod trail;
 
 use penstock_law::cc::Controller;
 use penstock_machine::Missing;
 
 pub use attachment::{Attached, Detached, Direction, Figure, Place, Request, Scope, Which};
 pub use error::Error;
+pub use trail::Replayed;
 
 use crate::requirements;
 use pins::Pins;
@@ -32,15 +35,13 @@ use pins::Pins;
 pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
     let wanted = request.name;
     let own = request.laws.laws::<Controller>().iter().filter(|law| law.kernel.is_some()).map(|law| law.name);
-    let (mut controllers, programs) = (controller::names(), tc::names());
+    let (mut controllers, programs) = (controller::names(), tc::names_of(request.laws));
     controllers.extend(own);
     match request.place {
         Place::Sockets { default, trace } if controllers.contains(&wanted) => {
             controller::attach(pins, request, default, trace)
         }
-        Place::Device { name, direction } if programs.contains(&wanted) => {
-            tc::attach(pins, wanted, name, direction, request.settings)
-        }
+        Place::Device { name, direction } if programs.contains(&wanted) => tc::attach(pins, request, name, direction),
         Place::Device { .. } if controllers.contains(&wanted) => Err(Error::Input(format!(
             "`{wanted}` is a controller of TCP sockets, and belongs to no device: leave out --device"
         ))),
@@ -49,7 +50,13 @@ pub fn attach(pins: &Pins, request: &Request<'_>) -> Result<Attached, Error> {
         }
         _ => {
             let known: Vec<&str> = controllers.into_iter().chain(programs).collect();
-            Err(Error::Input(format!("no law for this kernel is named `{wanted}`; there are {}", known.join(", "))))
+            let known = known.join(", ");
+            Err(Error::Input(match request.laws.role(wanted) {
+                Some(role) if request.laws.is_added(wanted) => {
+                    format!("`{wanted}` is {role} without a kernel program; laws that have one: {known}")
+                }
+                _ => format!("no law for this kernel is named `{wanted}`; there are {known}"),
+            }))
         }
     }
 }

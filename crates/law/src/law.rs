@@ -417,8 +417,8 @@ pub struct Entry<R: Role> {
     pub dual: Option<Build<Dual, R>>,
     /// Builds it in the arithmetic of the kernel; none where there is no kernel implementation.
     pub fixed: Option<Build<Fix<32>, R>>,
-    /// Its program for the kernel, which a controller may bring. None of a law of this crate: their programs are in
-    /// `penstock-kernel`.
+    /// Its program for the kernel, which a controller and an AQM may bring. None of a law of this crate: their programs are
+    /// in `penstock-kernel`.
     pub kernel: Option<&'static KernelProgram<R>>,
 }
 

@@ -82,7 +82,7 @@ registered!(
 registered!(
     Aqm,
     aqms,
-    false,
+    true,
     [Vec::new(), vec![aqm::Class::FREE; 2]]
         .map(|classes| aqm::Context {
             rate: Rate(100_000_000),
@@ -256,7 +256,7 @@ fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
         return Err("its linearisation is not `Unsupported`; give it `dual: Some(&build::<Dual, ...>)`".into());
     }
     if entry.kernel.is_some() && !R::BRINGS_PROGRAMS {
-        return Err("only a controller can bring a kernel program; give it `kernel: None`".into());
+        return Err("a conditioner cannot bring a kernel program; give it `kernel: None`".into());
     }
     if entry.kernel.is_some() && entry.fixed.is_none() {
         return Err("it brings a kernel program; give it `fixed: Some(&build::<Fix<32>, ...>)`".into());
@@ -398,8 +398,10 @@ mod tests {
         static COLOUR: Entry<Controller> = Entry { name: "mine", colour: "green", ..FIRST };
         static DUAL: Entry<Controller> =
             Entry { name: "mine", linearisation: Linearisation::Automatic, dual: None, ..FIRST };
+        static METER: KernelProgram<Conditioner> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
+        static METERED: Entry<Conditioner> = Entry { name: "mine", kernel: Some(&METER), ..CONDITIONERS[0] };
         static QUEUE_PROGRAM: KernelProgram<Aqm> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
-        static QUEUE: Entry<Aqm> = Entry { name: "mine", kernel: Some(&QUEUE_PROGRAM), ..AQMS[0] };
+        static QUEUE: Entry<Aqm> = Entry { name: "mine", fixed: None, kernel: Some(&QUEUE_PROGRAM), ..AQMS[0] };
         static PROGRAM: KernelProgram<Controller> = KernelProgram { object: &[], words: |_, _| Ok(Vec::new()) };
         static KERNEL: Entry<Controller> = Entry { name: "mine", fixed: None, kernel: Some(&PROGRAM), ..FIRST };
         for (entry, why) in [
@@ -413,6 +415,8 @@ mod tests {
             assert!(refused.why.contains(why), "{refused}");
         }
         let refused = Registry::standard().with(&QUEUE).unwrap_err();
-        assert!(refused.why.starts_with("only a controller can bring a kernel program"), "{refused}");
+        assert!(refused.why.contains("it brings a kernel program; give it `fixed"), "{refused}");
+        let refused = Registry::standard().with(&METERED).unwrap_err();
+        assert!(refused.why.starts_with("a conditioner cannot bring a kernel program"), "{refused}");
     }
 }

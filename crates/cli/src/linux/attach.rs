@@ -133,7 +133,7 @@ impl<'a> View<'a> {
     fn of(attached: &'a Attached) -> Self {
         let Attached { name, kind, place, pin, parameters, figures, notes } = attached;
         let parameters = parameters.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
-        let figures = figures.iter().map(|figure| (figure.name.to_owned(), figure.value.into())).collect();
+        let figures = figures.iter().map(|figure| (figure.name.clone(), figure.value.into())).collect();
         View { name, kind, place, pin, parameters, figures, notes }
     }
 }
@@ -145,7 +145,7 @@ fn listed(all: &[Attached]) -> String {
         let parameters = parameters.collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "{} ({}): {}", attached.name, attached.kind, attached.place);
         let rows: Vec<_> =
-            attached.figures.iter().map(|figure| vec![figure.what.to_owned(), short(figure.value)]).collect();
+            attached.figures.iter().map(|figure| vec![figure.what.clone(), short(figure.value)]).collect();
         if !rows.is_empty() {
             let _ = writeln!(text, "  {parameters}");
             for line in pages::table("", &[("figure", false), ("value", true)], rows).lines() {
@@ -168,7 +168,7 @@ fn short(value: f64) -> String {
 fn exposition(all: &[Attached]) -> String {
     let mut text = String::new();
     let figures = all.iter().flat_map(|attached| attached.figures.iter());
-    let names: BTreeSet<&str> = figures.clone().map(|figure| figure.name).collect();
+    let names: BTreeSet<&str> = figures.clone().map(|figure| figure.name.as_str()).collect();
     for name in names {
         let Some(figure) = figures.clone().find(|figure| figure.name == name) else { continue };
         let (suffix, kind) = if figure.counter { ("_total", "counter") } else { ("", "gauge") };
@@ -195,7 +195,12 @@ mod tests {
     use penstock_kernel::attach::Figure;
 
     fn attached(pin: &str, acks: f64) -> Attached {
-        let figure = |name, what, counter, value| Figure { name, what, counter, value };
+        let figure = |name: &str, what: &str, counter, value| Figure {
+            name: name.to_owned(),
+            what: what.to_owned(),
+            counter,
+            value,
+        };
         Attached {
             name: "fast".into(),
             kind: "controller",

@@ -87,8 +87,8 @@ impl<N: Number> Law<N> for Brisk<N> {
 }
 
 /// Whether the law is to be like this.
-fn like(what: &str) -> bool {
-    env::var(LIKE).is_ok_and(|like| like == what)
+pub(super) fn like(what: &str) -> bool {
+    env::var(LIKE).is_ok_and(|like| like.split(' ').any(|word| word == what))
 }
 
 fn parameters() -> &'static [Parameter] {

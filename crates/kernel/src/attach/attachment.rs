@@ -80,9 +80,9 @@ pub struct Attached {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// Its name, which ends in its unit where it has one, as Prometheus has it: `acks`, `nanoseconds_per_ack`.
-    pub name: &'static str,
+    pub name: String,
     /// Its meaning, in a few words.
-    pub what: &'static str,
+    pub what: String,
     /// True if it only grows.
     pub counter: bool,
     /// The number.

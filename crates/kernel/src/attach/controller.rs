@@ -10,8 +10,8 @@ mod origin;
 mod own;
 mod pinned;
 mod stack;
+mod steps;
 mod trace;
-mod trail;
 mod words;
 
 use std::io;
@@ -27,13 +27,13 @@ use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
 use super::error::Error;
+use super::trail::{self, Replayed};
 use super::{object, settings};
 use crate::requirements;
 use crate::syscall;
 pub use figures::{Capacity, Cost};
 pub(super) use pinned::{attach, detach, status};
 pub use trace::{Record, trace};
-pub use trail::Replayed;
 use words::ProgramParameters;
 
 /// A law that is there for this kernel.
@@ -224,7 +224,7 @@ impl Loaded {
 pub fn replay(law: &'static Entry<Controller>) -> Result<Option<Replayed>, Error> {
     let program = program(law)?;
     let habits = Habits { paced: false, traced: false };
-    trail::follow(law, |chosen| {
+    trail::follow(law, |chosen, _| {
         let parameters = match program.words(chosen) {
             Err(Error::Input(why)) => return Ok(trail::Program::Refused(why)),
             parameters => parameters?,
@@ -303,12 +303,12 @@ fn load_for(
         }
         for mut map in open.maps_mut().filter(|map| map.name() == trail::MAP && what_for == Use::Trail) {
             map.set_max_entries(trail::STEPS as u32)
-                .map_err(|_| own::unfit(program.law, "its map `trail` is not an array"))?;
+                .map_err(|_| object::unfit(program.law, "its map `trail` is not an array"))?;
         }
         write(open, program.law, &parameters, habits, origin)?;
         let mut map = struct_ops(open, program.law)?;
         if map.map_flags() & LINKED == 0 {
-            return Err(own::unfit(
+            return Err(object::unfit(
                 program.law,
                 "its struct_ops are in `.struct_ops`: write SEC(\".struct_ops.link\")",
             ));
@@ -318,7 +318,7 @@ fn load_for(
         }
         let why =
             format!("its struct_ops are not `struct tcp_congestion_ops` of cc/tcp.h with the name \"{}\"", program.law);
-        Err(own::unfit(program.law, &why))
+        Err(object::unfit(program.law, &why))
     })
 }
 
@@ -332,15 +332,14 @@ fn write(
 ) -> Result<(), Error> {
     let bytes = |words: &[i64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
     let section = |name| format!("it has no section {name}, as cc/host.h has");
-    let mut of_habits = find(open, HABITS).ok_or_else(|| own::unfit(law, &section(HABITS)))?;
+    let mut of_habits = find(open, HABITS).ok_or_else(|| object::unfit(law, &section(HABITS)))?;
     let compiled = of_habits.initial_value_mut().and_then(|value| value.get(16..24)?.try_into().ok());
     let headers = compiled.map_or(0, u64::from_ne_bytes);
     if headers != HEADERS {
-        let what = "it was compiled with the headers of another version of Penstock: compile it with the penstock-kernel-build";
-        return Err(own::unfit(law, &format!("{what} of this one (headers {headers}, here {HEADERS})")));
+        return Err(object::of_other_headers(law, headers, HEADERS));
     }
     fill(&mut of_habits, &bytes(&[i64::from(habits.paced), i64::from(habits.traced), HEADERS as i64]), false);
-    let mut of_origin = find(open, ORIGIN).ok_or_else(|| own::unfit(law, &section(ORIGIN)))?;
+    let mut of_origin = find(open, ORIGIN).ok_or_else(|| object::unfit(law, &section(ORIGIN)))?;
     let room = of_origin.initial_value_mut().map_or(0, |value| value.len());
     if !fill(&mut of_origin, origin.as_bytes(), true) {
         let size = origin.len();
@@ -352,13 +351,13 @@ fn write(
     let size = 8 * parameters.words.len();
     let of_law = find(open, OF_LAW);
     if of_law.is_none() && size > 0 {
-        return Err(own::unfit(law, &section(OF_LAW)));
+        return Err(object::unfit(law, &section(OF_LAW)));
     }
     if let Some(mut map) = of_law
         && !fill(&mut map, &bytes(&parameters.words), false)
     {
         let room = map.initial_value_mut().map_or(0, |value| value.len());
-        return Err(own::unfit(law, &format!("its {OF_LAW} has {room} B, and {size} B are for it")));
+        return Err(object::unfit(law, &format!("its {OF_LAW} has {room} B, and {size} B are for it")));
     }
     for mut map in open.maps_mut() {
         match (map.name().to_str().unwrap_or_default(), &parameters.requirements) {
@@ -367,7 +366,7 @@ fn write(
                     .as_ref()
                     .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
                 if !fill(&mut map, &bytes(words), false) {
-                    return Err(own::unfit(
+                    return Err(object::unfit(
                         law,
                         "its .rodata.requirements is that of another version of cc/controller.h",
                     ));
@@ -375,7 +374,7 @@ fn write(
             }
             ("records", _) if habits.traced => {
                 let enough = map.set_max_entries(TRACE_ROOM);
-                enough.map_err(|_| own::unfit(law, "its map `records` is not that of cc/host.h"))?;
+                enough.map_err(|_| object::unfit(law, "its map `records` is not that of cc/host.h"))?;
             }
             _ => {}
         }
@@ -394,7 +393,7 @@ fn struct_ops<'a>(open: &'a mut OpenObject, law: &str) -> Result<OpenMapMut<'a>,
         (Some(map), None) => Ok(map),
         (first, _) => {
             let what = if first.is_none() { "no struct_ops" } else { "several struct_ops" };
-            Err(own::unfit(law, &format!("it has {what}, and a controller has exactly one")))
+            Err(object::unfit(law, &format!("it has {what}, and a controller has exactly one")))
         }
     }
 }

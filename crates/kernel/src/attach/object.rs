@@ -42,6 +42,40 @@ pub fn load(
     loaded
 }
 
+/// Bytes of an ELF file for BPF: its magic, 64 bits, and the machine.
+const MAGIC: &[u8] = b"\x7fELF\x02";
+const MACHINE: std::ops::Range<usize> = 18..20;
+const EM_BPF: u16 = 247;
+
+/// Checks that the bytes that an entry brings are an object for BPF at all.
+pub(super) fn is_object(law: &str, object: &[u8]) -> Result<(), Error> {
+    if object.is_empty() {
+        let what = format!("this build has no kernel program of `{law}`, because clang or a header was missing");
+        return Err(Missing::new(
+            what,
+            "install them (Debian: apt install clang libbpf-dev linux-libc-dev) and build again",
+        )
+        .into());
+    }
+    let machine = object.get(MACHINE).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
+    if object.starts_with(MAGIC) && machine == Some(EM_BPF) {
+        return Ok(());
+    }
+    Err(unfit(law, "it is no ELF object for BPF of this machine: compile it with penstock_kernel_build::compile"))
+}
+
+/// An object that lacks something.
+pub(super) fn unfit(law: &str, why: &str) -> Error {
+    Error::Input(format!("the kernel program of `{law}` does not fit: {why}"))
+}
+
+/// The error of an object that was compiled with other headers than this program has.
+pub(super) fn of_other_headers(law: &str, headers: u64, here: u64) -> Error {
+    let what =
+        "it was compiled with the headers of another version of Penstock: compile it with the penstock-kernel-build";
+    unfit(law, &format!("{what} of this one (headers {headers}, here {here})"))
+}
+
 /// Does some work without the messages of libbpf on standard error, because the caller reports the error.
 pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> T {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

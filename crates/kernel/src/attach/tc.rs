@@ -8,14 +8,18 @@
 mod books;
 mod conditioners;
 mod loaded;
+mod own;
 mod parameters;
 mod program;
 mod queues;
+mod steps;
 mod trial;
 
 use libbpf_rs::query::{LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo};
 use libbpf_rs::{Link, MapCore, MapHandle, Object, ProgramHandle};
 use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
+use penstock_law::aqm::Aqm;
+use penstock_law::{Entry, Registry};
 use penstock_machine::while_trying;
 
 pub use books::{Books, Count};
@@ -23,29 +27,57 @@ pub use loaded::missing;
 pub use program::Wanted;
 pub use trial::{Arrival, Trial, Verdict};
 
-use super::attachment::{Attached, Detached, Direction, Figure, Which, or_stranger, stranger};
+use super::attachment::{Attached, Detached, Direction, Figure, Request, Which, or_stranger, stranger};
 use super::error::Error;
 use super::pins::Pins;
+use super::trail::{self, Replayed};
 use crate::requirements;
 use crate::syscall;
-use loaded::{Place, failed};
+use loaded::{Place, Use, Written, failed};
+use parameters::ProgramParameters;
 use program::PROGRAMS;
 
-/// Laws that can be attached to a device.
+/// Laws of Penstock that can be attached to a device.
 pub fn names() -> Vec<&'static str> {
     PROGRAMS.iter().map(|program| program.name).collect()
 }
 
-/// Attaches one of [`names`] to a device of this thread's network namespace, or gives the one that is attached there other
+/// The same of a registry: those of Penstock, then those that bring a program.
+pub(super) fn names_of(laws: &Registry) -> Vec<&'static str> {
+    program::names(laws)
+}
+
+/// Holds a program that an entry brings against the law in Rust: thousands of events under parameters from their whole ranges,
+/// inside the running kernel and without a packet.
+///
+/// # Errors
+/// A missing part of the machine, an object that does not fit, and an error of the kernel.
+pub fn replay(law: &'static Entry<Aqm>) -> Result<Option<Replayed>, Error> {
+    if let Some(missing) = missing().into_iter().next() {
+        return Err(missing.into());
+    }
+    let place = Place { link_header: 14, supplied: true, direction: Direction::Egress };
+    trail::follow(law, |chosen, context| {
+        let own = match own::parameters(law, &chosen.values, context, None) {
+            Err(Error::Input(why)) => return Ok(trail::Program::Refused(why)),
+            own => own?,
+        };
+        let words = queues::own_words(&own, context);
+        let parameters = ProgramParameters { words, start: own.start, parameters: Vec::new(), fit: Some(own.fit) };
+        let wanted = Wanted::replayed(law, parameters);
+        Ok(trail::Program::Loaded(loaded::load_from(wanted.program.object, &wanted, place, Use::Trail)?))
+    })
+}
+
+/// Attaches one of [`names_of`] to a device of this thread's network namespace, or gives the one that is attached there other
 /// parameters.
 pub(super) fn attach(
     pins: &Pins,
-    name: &str,
+    request: &Request<'_>,
     device: &str,
     direction: Option<Direction>,
-    settings: &[String],
 ) -> Result<Attached, Error> {
-    let wanted = Wanted::read(name, settings)?;
+    let wanted = Wanted::of(request.laws, request.name, request.settings)?;
     let device = Device::named(device)?;
     if let Some(missing) = requirements::not_allowed_to_attach().into_iter().chain(missing()).next() {
         return Err(missing.into());
@@ -66,7 +98,7 @@ fn put(pins: &Pins, pin: Pin, wanted: &Wanted, object: &Object, device: &str) ->
     if let Some(mut link) = there {
         let there = program_of(&link)?;
         let ours = ProgramHandle::try_from(&program).map_err(|e| failed("report a program", e))?;
-        if there.tag.0 == ours.tag() {
+        if there.tag.0 == ours.tag() && *there.name.to_string_lossy() == *ours.name().to_string_lossy() {
             // The same program: what it has learned stays.
             return loaded::tell(&map_of(&there, "settings")?, wanted);
         }
@@ -236,18 +268,23 @@ fn tell(pins: &Pins, pin: Pin) -> Result<Attached, Error> {
 
 /// Reads the maps of a program.
 fn read(info: &ProgramInfo, attached: &mut Attached) -> Result<(), Error> {
-    let program = PROGRAMS.iter().find(|program| program.name == attached.name);
-    let program = program.ok_or_else(|| loaded::lacks("a law that is known here"))?;
-    attached.parameters = loaded::parameters(&map_of(info, "settings")?)?;
+    let Written { law, parameters, state } = Written::read(&map_of(info, "settings")?)?;
+    attached.parameters = parameters;
+    attached.name = law.clone().unwrap_or(std::mem::take(&mut attached.name));
     attached.figures = loaded::books(&map_of(info, "books")?)?.figures();
-    let observables = loaded::observables(&map_of(info, "state")?, program)?;
-    for ((.., what), (name, word)) in program.state.iter().zip(observables) {
-        attached.figures.push(Figure { name, what, counter: false, value: word as f64 / 4_294_967_296.0 });
+    let words = loaded::state(&map_of(info, "state")?)?;
+    let ours = PROGRAMS.iter().filter(|program| law.is_none() && program.name == attached.name);
+    let ours = ours.flat_map(|program| program.state);
+    let ours = ours.map(|(at, name, what)| (*at, (*name).to_owned(), (*what).to_owned()));
+    let own = state.into_iter().enumerate().map(|(at, (name, what))| (at, name, what));
+    for (at, name, what) in ours.chain(own) {
+        let value = words.get(at).copied().unwrap_or_default() as f64 / 4_294_967_296.0;
+        attached.figures.push(Figure { name, what, counter: false, value });
     }
     if info.run_cnt > 0 {
         let value = info.run_time_ns as f64 / info.run_cnt as f64;
-        let what = "mean time for a piece, by the kernel's statistics [ns]";
-        attached.figures.push(Figure { name: "nanoseconds_per_piece", what, counter: false, value });
+        let what = "mean time for a piece, by the kernel's statistics [ns]".to_owned();
+        attached.figures.push(Figure { name: "nanoseconds_per_piece".to_owned(), what, counter: false, value });
     }
     Ok(())
 }

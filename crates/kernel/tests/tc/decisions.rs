@@ -186,7 +186,7 @@ fn classes_decide_as_the_law_does(
         fates[fate] += 1;
         let (verdict, after) = trial.give(&frame.bytes, Arrival { at_ns: now, coin, ..Arrival::default() }).unwrap();
         assert_eq!((verdict == Verdict::Drop, after), (fate > 0, frame.bytes), "packet {i}");
-        let words: BTreeMap<&str, i64> = trial.observables().unwrap().into_iter().collect();
+        let words: BTreeMap<String, i64> = trial.observables().unwrap().into_iter().collect();
         for (class, label) in ["tcp", "other"].into_iter().enumerate() {
             let mut all = law.names().iter();
             law.each(class, &mut |word| {

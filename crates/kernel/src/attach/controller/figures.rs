@@ -116,7 +116,12 @@ impl Figures {
     /// The same as a list of figures.
     pub(super) fn listed(&self) -> Vec<Figure> {
         let [opened, closed, cuts, timeouts, marked] = self.counters.map(|count| count as f64);
-        let figure = |name, what, counter, value| Figure { name, what, counter, value };
+        let figure = |name: &str, what: &str, counter, value| Figure {
+            name: name.to_owned(),
+            what: what.to_owned(),
+            counter,
+            value,
+        };
         let mut listed = vec![
             figure("sockets", "connections that have it", false, opened - closed),
             figure("connections", "connections that have had it", true, opened),

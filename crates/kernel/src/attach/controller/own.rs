@@ -2,11 +2,11 @@
 
 use penstock_law::cc::{Controller, Marks, Requirements};
 use penstock_law::{Fix, KernelProgram, Number};
-use penstock_machine::Missing;
 use penstock_scenario::model::Chosen;
 
 use super::words::{ProgramParameters, RequirementWords, SITE};
 use crate::attach::error::Error;
+use crate::attach::object::is_object;
 
 /// The parameters in the form that the program takes.
 pub(super) fn words(
@@ -62,33 +62,6 @@ fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
 
 /// The program measures periods by the lower half of the kernel's clock; half of that separates before from after.
 const LONGEST_PERIOD_US: f64 = 2_100e6;
-
-/// Bytes of an ELF file for BPF: its magic, 64 bits, and the machine.
-const MAGIC: &[u8] = b"\x7fELF\x02";
-const MACHINE: std::ops::Range<usize> = 18..20;
-const EM_BPF: u16 = 247;
-
-/// True if the bytes are an object for BPF at all.
-fn is_object(law: &str, object: &[u8]) -> Result<(), Error> {
-    if object.is_empty() {
-        let what = format!("this build has no kernel program of `{law}`, because clang or a header was missing");
-        return Err(Missing::new(
-            what,
-            "install them (Debian: apt install clang libbpf-dev linux-libc-dev) and build again",
-        )
-        .into());
-    }
-    let machine = object.get(MACHINE).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?)));
-    if object.starts_with(MAGIC) && machine == Some(EM_BPF) {
-        return Ok(());
-    }
-    Err(unfit(law, "it is no ELF object for BPF of this machine: compile it with penstock_kernel_build::compile"))
-}
-
-/// An object that lacks something.
-pub(super) fn unfit(law: &str, why: &str) -> Error {
-    Error::Input(format!("the kernel program of `{law}` does not fit: {why}"))
-}
 
 /// Checks that the kernel can hold a name.
 pub(super) fn fits_the_kernel(name: &str, room: usize) -> Result<(), Error> {

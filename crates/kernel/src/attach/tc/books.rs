@@ -60,6 +60,8 @@ pub struct Books {
 /// The number of counts after that of arrivals: `FATES`.
 const FATES: usize = 11;
 const WORDS: usize = 3 + 2 * FATES;
+/// The size of `struct books`.
+pub(super) const BYTES: u64 = 8 * WORDS as u64;
 
 impl Books {
     /// The sum over the processors in the map.
@@ -103,7 +105,12 @@ impl Books {
 
     /// As figures.
     pub(super) fn figures(&self) -> Vec<Figure> {
-        let count = |name, what, value| Figure { name, what, counter: true, value: value as f64 };
+        let count = |name: &str, what: &str, value| Figure {
+            name: name.to_owned(),
+            what: what.to_owned(),
+            counter: true,
+            value: value as f64,
+        };
         vec![
             count("packets_arrived", "packets on the wire", self.arrived.packets),
             count("bytes_arrived", "their bytes, with link-layer headers", self.arrived.bytes),

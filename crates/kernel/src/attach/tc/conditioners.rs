@@ -34,7 +34,7 @@ fn of_conditioner(
     };
     let mut parameters = vec![("link.packet".to_owned(), format!("{} B", site.packet.0))];
     parameters.extend(settings::shown(chosen).into_iter().map(|(key, value)| (format!("conditioner.{key}"), value)));
-    ProgramParameters { words: [&[pair(green, yellow), pair(red, 0)], law].concat(), start, parameters }
+    ProgramParameters { words: [&[pair(green, yellow), pair(red, 0)], law].concat(), start, parameters, fit: None }
 }
 
 pub(super) fn token_bucket(settings: &Settings) -> Result<ProgramParameters, String> {

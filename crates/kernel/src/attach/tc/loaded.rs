@@ -4,10 +4,11 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, OpenObject, ProgramAttachT
 use penstock_machine::Missing;
 
 use super::books::Books;
-use super::program::{Program, TEXT, VERSION, Wanted};
+use super::own;
+use super::program::{LAW, STATE, TEXT, VERSION, Wanted};
 use crate::attach::attachment::Direction;
 use crate::attach::error::Error;
-use crate::attach::object;
+use crate::attach::{object, trail};
 use crate::requirements;
 
 /// The oldest kernel whose devices take links of programs.
@@ -29,28 +30,54 @@ pub(super) struct Place {
     pub(super) direction: Direction,
 }
 
+/// The purpose of loading a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Packets,
+    /// The trail of a replay.
+    Trail,
+}
+
 /// The only key of every map.
 const ONLY: &[u8] = &0_u32.to_ne_bytes();
 
 /// Loads a program and gives it its parameters.
 pub(super) fn load(wanted: &Wanted, place: Place) -> Result<Object, Error> {
-    load_from(wanted.program.object, wanted, place)
+    load_from(wanted.program.object, wanted, place, Use::Packets)
 }
 
 /// The same of an object compiled otherwise.
-pub(super) fn load_from(object: &[u8], wanted: &Wanted, place: Place) -> Result<Object, Error> {
-    let loaded = object::load(wanted.program.name, object, |open| prepare(open, place))?;
+pub(super) fn load_from(object: &[u8], wanted: &Wanted, place: Place, what_for: Use) -> Result<Object, Error> {
+    let loaded = object::load(wanted.program.name, object, |open| {
+        if let Some(fit) = &wanted.parameters.fit {
+            own::fits(open, wanted.program.name, fit)?;
+        }
+        prepare(open, place, what_for)
+    })?;
     tell(&map(&loaded, "settings")?, wanted)?;
     begin(&map(&loaded, "state")?, wanted)?;
     Ok(loaded)
 }
 
-fn prepare(open: &mut OpenObject, place: Place) -> Result<(), Error> {
+fn prepare(open: &mut OpenObject, place: Place, what_for: Use) -> Result<(), Error> {
     let map = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".place"));
     let mut map = map.ok_or_else(|| lacks("a map `.rodata.place`"))?;
     let value = [place.link_header.to_ne_bytes(), u32::from(place.supplied).to_ne_bytes()].concat();
     map.set_initial_value(&value).map_err(|e| failed("take the constants of the program, `.rodata.place`", e))?;
+    // Without a trail neither its map nor its program is of use.
+    if let Some(mut trail) = open.maps_mut().find(|map| map.name() == trail::MAP) {
+        let set = if what_for == Use::Trail {
+            trail.set_max_entries(trail::STEPS as u32)
+        } else {
+            trail.set_autocreate(false)
+        };
+        set.map_err(|e| failed("take the map `trail`", e))?;
+    }
     for mut program in open.progs_mut() {
+        if program.section() == SYSCALL {
+            program.set_autoload(what_for == Use::Trail);
+            continue;
+        }
         program.set_attach_type(match place.direction {
             Direction::Egress => ProgramAttachType::TcxEgress,
             Direction::Ingress => ProgramAttachType::TcxIngress,
@@ -59,10 +86,13 @@ fn prepare(open: &mut OpenObject, place: Place) -> Result<(), Error> {
     Ok(())
 }
 
-/// The program of an object.
+/// The section of the program of a trail.
+const SYSCALL: &str = "syscall";
+
+/// The program of an object for packets.
 pub(super) fn program(object: &Object) -> Result<ProgramMut<'_>, Error> {
     // The functions of fx.h are no programs of their own.
-    object.progs_mut().next().ok_or_else(|| lacks("a program"))
+    object.progs_mut().find(|program| program.section() != SYSCALL).ok_or_else(|| lacks("a program"))
 }
 
 /// A map of an object.
@@ -90,21 +120,38 @@ fn begin(state: &MapHandle, wanted: &Wanted) -> Result<(), Error> {
     state.update(ONLY, &bytes, MapFlags::ANY).map_err(|e| failed("take the state", e))
 }
 
-/// The parameters as they were written.
-pub(super) fn parameters(settings: &MapHandle) -> Result<Vec<(String, String)>, Error> {
-    let bytes = value(settings, MapFlags::LOCK)?;
-    let text = bytes.get(TEXT).unwrap_or_default();
-    let text = String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default());
-    Ok(text.lines().filter_map(|line| line.split_once(" = ")).map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
+/// The text of `struct settings` as it was written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// The name of a law that an entry brought.
+    pub(super) law: Option<String>,
+    /// Names and values of the parameters.
+    pub(super) parameters: Vec<(String, String)>,
+    /// The numbers of the state of a law that an entry brought, in the order of their words: name with unit, and meaning.
+    pub(super) state: Vec<(String, String)>,
 }
 
-/// The visible numbers of a state: the figures' names with the words over 2^32.
-pub(super) fn observables(map: &MapHandle, program: &Program) -> Result<Vec<(&'static str, i64)>, Error> {
+impl Written {
+    pub(super) fn read(settings: &MapHandle) -> Result<Self, Error> {
+        let bytes = value(settings, MapFlags::LOCK)?;
+        let text = bytes.get(TEXT).unwrap_or_default();
+        let text = String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default());
+        let mut written = Self::default();
+        for (key, what) in text.lines().filter_map(|line| line.split_once(" = ")) {
+            match key.strip_prefix(STATE) {
+                Some(name) => written.state.push((name.to_owned(), what.to_owned())),
+                None if key == LAW => written.law = Some(what.to_owned()),
+                None => written.parameters.push((key.to_owned(), what.to_owned())),
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// The words of a state.
+pub(super) fn state(map: &MapHandle) -> Result<Vec<i64>, Error> {
     let bytes = value(map, MapFlags::ANY)?;
-    let words: Vec<_> =
-        bytes.chunks_exact(8).map(|bytes| i64::from_ne_bytes(bytes.try_into().unwrap_or_default())).collect();
-    let word = |at: usize| words.get(at).copied().unwrap_or_default();
-    Ok(program.state.iter().map(|(at, name, _)| (*name, word(*at))).collect())
+    Ok(bytes.chunks_exact(8).map(|bytes| i64::from_ne_bytes(bytes.try_into().unwrap_or_default())).collect())
 }
 
 /// The books of all processors.

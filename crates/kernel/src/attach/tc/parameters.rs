@@ -38,6 +38,21 @@ impl NotEct {
     }
 }
 
+/// The object that a law requires which an entry brings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Fit {
+    /// Arrivals or hits change the law.
+    pub(super) arrives: bool,
+    /// Its host calls it at ticks only.
+    pub(super) at_ticks_only: bool,
+    /// The law has a period.
+    pub(super) ticks: bool,
+    /// Words of its parameters.
+    pub(super) words: u64,
+    /// Numbers of its state.
+    pub(super) numbers: u64,
+}
+
 /// The parameters in the form that a program takes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ProgramParameters {
@@ -47,4 +62,6 @@ pub(super) struct ProgramParameters {
     pub(super) start: Vec<i64>,
     /// Names and values as a scenario writes them.
     pub(super) parameters: Vec<(String, String)>,
+    /// The object that a law requires which an entry brings.
+    pub(super) fit: Option<Fit>,
 }

@@ -4,10 +4,10 @@
 //! the law's kernel implementation.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use penstock_law::aqm::AQMS;
-use penstock_law::conditioner::CONDITIONERS;
-use penstock_law::law::find;
+use penstock_law::aqm::Aqm;
+use penstock_law::{Entry, Registry};
 use penstock_scenario::read::Document;
 
 use super::parameters::{NotEct, ProgramParameters, Settings};
@@ -16,7 +16,7 @@ use super::{conditioners, queues};
 use crate::attach::error::Error;
 
 /// A law as a tc program.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
     /// The law's name; in C, with underscores, the function's too.
     pub(super) name: &'static str,
@@ -24,7 +24,16 @@ pub(super) struct Program {
     /// Numbers of its state over 2^32, as figures: which word, the name with its unit, and the meaning.
     pub(super) state: &'static [(usize, &'static str, &'static str)],
     pub(super) object: &'static [u8],
-    parameters: fn(&Settings) -> Result<ProgramParameters, String>,
+    parameters: By,
+}
+
+/// The code that compiles the parameters of a program.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// This crate.
+    Us(fn(&Settings) -> Result<ProgramParameters, String>),
+    /// The entry that brings the program.
+    Entry(&'static Entry<Aqm>),
 }
 
 /// The parameters of laws of a kind, as a scenario.
@@ -106,7 +115,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         kind: QUEUE,
         state: &[(0, "price_s", "the link's price"), (1, "probability", "probability of a mark")],
         object: object!("price"),
-        parameters: queues::price,
+        parameters: By::Us(queues::price),
     },
     Program {
         name: "avq",
@@ -116,7 +125,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "virtual_queue_packets", "the virtual queue after the last packet"),
         ],
         object: object!("avq"),
-        parameters: queues::avq,
+        parameters: By::Us(queues::avq),
     },
     Program {
         name: "bat",
@@ -129,7 +138,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (BAT + 1, "other_offered_packets_per_s", "what everything else offers"),
         ],
         object: object!("bat"),
-        parameters: queues::bat,
+        parameters: By::Us(queues::bat),
     },
     Program {
         name: "clcc",
@@ -145,14 +154,14 @@ pub(super) const PROGRAMS: &[Program] = &[
             (CLCC + BAT + 1, "other_ratio", "what everything else is served over what TCP is, where it has a share"),
         ],
         object: object!("clcc"),
-        parameters: queues::clcc,
+        parameters: By::Us(queues::clcc),
     },
     Program {
         name: "token-bucket",
         kind: EDGE,
         state: &[(0, "tokens_bytes", "tokens after the last packet")],
         object: object!("token_bucket"),
-        parameters: conditioners::token_bucket,
+        parameters: By::Us(conditioners::token_bucket),
     },
     Program {
         name: "srtcm",
@@ -162,7 +171,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "excess_tokens_bytes", "those of the excess bucket"),
         ],
         object: object!("srtcm"),
-        parameters: conditioners::srtcm,
+        parameters: By::Us(conditioners::srtcm),
     },
     Program {
         name: "trtcm",
@@ -172,7 +181,7 @@ pub(super) const PROGRAMS: &[Program] = &[
             (1, "peak_tokens_bytes", "those of the peak bucket"),
         ],
         object: object!("trtcm"),
-        parameters: conditioners::trtcm,
+        parameters: By::Us(conditioners::trtcm),
     },
     Program {
         name: "early-marking",
@@ -182,14 +191,14 @@ pub(super) const PROGRAMS: &[Program] = &[
             (2, "level_before_bytes", "tokens that the last packet found"),
         ],
         object: object!("early_marking"),
-        parameters: conditioners::early_marking,
+        parameters: By::Us(conditioners::early_marking),
     },
 ];
 
 /// A program and its parameters.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    pub(super) program: &'static Program,
+    pub(super) program: Program,
     pub(super) parameters: ProgramParameters,
 }
 
@@ -202,15 +211,37 @@ impl Wanted {
     /// # Errors
     /// [`Error::Input`] with the words of the scenario reader.
     pub fn read(name: &str, settings: &[String]) -> Result<Self, Error> {
-        let program = PROGRAMS.iter().find(|p| p.name == name).ok_or_else(|| Error::Input(unknown(name)))?;
-        let parameters = (program.parameters)(&program.settings(settings)?).map_err(Error::Input)?;
+        Self::of(&Arc::new(Registry::standard()), name, settings)
+    }
+
+    /// The same of the laws of a registry: those of Penstock, and AQMs that bring a program.
+    ///
+    /// # Errors
+    /// As [`Wanted::read`]; [`Error::Input`] too where a device lacks a requirement of the law, and [`Error::Missing`] where the
+    /// build had no compiler for its program.
+    pub fn of(laws: &Arc<Registry>, name: &str, settings: &[String]) -> Result<Self, Error> {
+        let program = find(laws, name).ok_or_else(|| Error::Input(unknown(laws, name)))?;
+        let settings = program.settings(laws, settings)?;
+        let parameters = match program.parameters {
+            By::Us(parameters) => parameters(&settings).map_err(Error::Input)?,
+            By::Entry(law) => queues::own(law, &settings)?,
+        };
         Ok(Self { program, parameters })
+    }
+
+    /// An AQM that brings a program, with parameters of a replay.
+    pub(super) fn replayed(law: &'static Entry<Aqm>, parameters: ProgramParameters) -> Self {
+        Self { program: brought(law), parameters }
     }
 
     /// `struct settings`.
     pub(super) fn settings(&self, version: u32) -> Result<Vec<u8>, Error> {
-        let text: Vec<String> =
-            self.parameters.parameters.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        let parameters = self.parameters.parameters.iter().map(|(key, value)| format!("{key} = {value}"));
+        let mut text: Vec<String> = parameters.collect();
+        if let By::Entry(law) = self.program.parameters {
+            text.push(format!("{LAW} = {}", law.name));
+            text.extend(self.program.own_state().iter().map(|(name, what)| format!("{STATE}{name} = {what}")));
+        }
         let mut text = text.join("\n").into_bytes();
         // One byte of it ends the text.
         if text.len() >= TEXT.len() {
@@ -225,16 +256,54 @@ impl Wanted {
 /// The offsets of the version and the text in `struct settings`.
 pub(super) const VERSION: Range<usize> = 4..8;
 pub(super) const TEXT: Range<usize> = 8..8 + 1024;
+/// The key of the name of a law that an entry brings, and the beginning of that of a number of its state. Keys of parameters have a
+/// dot, or are [`NotEct::KEY`].
+pub(super) const LAW: &str = "law";
+pub(super) const STATE: &str = "state: ";
+
+/// The program of a law, if it has one.
+fn find(laws: &Registry, name: &str) -> Option<Program> {
+    let own = laws.aqm(name).filter(|law| law.kernel.is_some()).map(brought);
+    own.or_else(|| PROGRAMS.iter().find(|program| program.name == name).copied())
+}
+
+/// Laws of a registry that can be attached to a device: those of Penstock, then those that bring a program.
+pub(super) fn names(laws: &Registry) -> Vec<&'static str> {
+    let own = laws.laws::<Aqm>().iter().filter(|law| law.kernel.is_some()).map(|law| law.name);
+    PROGRAMS.iter().map(|program| program.name).chain(own).collect()
+}
+
+fn brought(law: &'static Entry<Aqm>) -> Program {
+    let object = law.kernel.map_or(&[][..], |program| program.object);
+    Program { name: law.name, kind: QUEUE, state: &[], object, parameters: By::Entry(law) }
+}
 
 impl Program {
+    /// The numbers of the state of a law that an entry brings, in the order of their words: the name with its unit, as a figure
+    /// has it, and its meaning.
+    pub(super) fn own_state(&self) -> Vec<(String, String)> {
+        let By::Entry(law) = self.parameters else { return Vec::new() };
+        let numbers = law.observables.iter().map(|number| {
+            let words = if number.words.is_empty() { number.name } else { number.words };
+            if number.unit == "1" {
+                return (number.name.to_owned(), words.to_owned());
+            }
+            let unit = number.unit.replace('/', "_per_").replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "");
+            let named = number.name.strip_suffix(&format!("_{unit}")).unwrap_or(number.name);
+            (format!("{named}_{unit}"), format!("{words} [{}]", number.unit))
+        });
+        numbers.collect()
+    }
+
     /// Reads the command line's settings of a device.
-    fn settings(&self, settings: &[String]) -> Result<Settings, Error> {
+    fn settings(&self, laws: &Arc<Registry>, settings: &[String]) -> Result<Settings, Error> {
         let Kind { scenario, keys, example } = *self.kind;
         let input = |error: &dyn ToString| {
             let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
             Error::Input(said.replace("links.device.aqm", "aqm").replace("links.device", "link"))
         };
-        let mut document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
+        let document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
+        let mut document = document.with_laws(Arc::clone(laws));
         let mut not_ect = None;
         for setting in settings {
             let key = setting.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
@@ -266,10 +335,13 @@ impl Program {
     }
 }
 
-fn unknown(law: &str) -> String {
-    let known: Vec<_> = PROGRAMS.iter().map(|program| format!("`{}`", program.name)).collect();
+fn unknown(laws: &Registry, law: &str) -> String {
+    let known: Vec<_> = names(laws).into_iter().map(|name| format!("`{name}`")).collect();
     let known = known.join(", ");
-    if find(AQMS, law).is_some() || find(CONDITIONERS, law).is_some() {
+    if laws.is_added(law) {
+        return format!("`{law}` brings no kernel program; laws that have a tc program: {known}");
+    }
+    if laws.aqm(law).is_some() || laws.conditioner(law).is_some() {
         return format!(
             "`{law}` has no tc program, since such a program measures arrivals and no queue; laws that have one: {known}"
         );

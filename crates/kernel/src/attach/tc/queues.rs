@@ -1,17 +1,19 @@
 //! The parameters of AQMs, in the words of their C structures.
 
-use penstock_law::aqm;
 use penstock_law::aqm::avq::Avq;
 use penstock_law::aqm::bat::{Alone, Bat};
 use penstock_law::aqm::clcc::{Clcc, Preemption, Steered, Steering};
 use penstock_law::aqm::price::Price;
+use penstock_law::aqm::{self, Aqm};
 use penstock_law::parameter::Unit;
 use penstock_law::quantity::Rate;
-use penstock_law::{Fix, Law, Number};
+use penstock_law::{Entry, Fix, Law, Number};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_real;
 
+use super::own::{self, OwnParameters};
 use super::parameters::{NotEct, ProgramParameters, Settings};
+use crate::attach::error::Error;
 use crate::attach::settings;
 
 /// Words of `struct bat` and `struct clcc`.
@@ -54,7 +56,21 @@ fn queue(scenario: &Scenario, words: Vec<i64>, start: Vec<i64>, not_ect: Option<
     ];
     parameters.extend(settings::shown(&link.aqm).into_iter().map(|(key, value)| (format!("aqm.{key}"), value)));
     parameters.extend(not_ect.map(|what| (NotEct::KEY.to_owned(), what.name().to_owned())));
-    ProgramParameters { words, start, parameters }
+    ProgramParameters { words, start, parameters, fit: None }
+}
+
+/// Those of a law that an entry brings.
+pub(super) fn own(law: &'static Entry<Aqm>, settings: &Settings) -> Result<ProgramParameters, Error> {
+    let (scenario, site) = (&settings.scenario, settings.scenario.site("device"));
+    let own = own::parameters(law, &scenario.links["device"].aqm.values, &site, settings.not_ect)?;
+    let not_ect = own.not_ect;
+    Ok(ProgramParameters { fit: Some(own.fit), ..queue(scenario, own_words(&own, &site), own.start, not_ect) })
+}
+
+/// `struct line` and the parameters of a law that an entry brings.
+pub(super) fn own_words(own: &OwnParameters, site: &aqm::Context) -> Vec<i64> {
+    let chosen = own.not_ect.map_or(OfChosen::Drop, OfChosen::marking);
+    line(site, own.period_s, chosen, &own.words)
 }
 
 pub(super) fn price(settings: &Settings) -> Result<ProgramParameters, String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use libbpf_rs::{Object, ProgramInput};
 
 use super::books::Books;
-use super::loaded::{self, Place};
+use super::loaded::{self, Place, Use};
 use super::program::Wanted;
 use crate::attach::attachment::Direction;
 use crate::attach::error::Error;
@@ -88,7 +88,7 @@ impl Trial {
             return Err(missing.into());
         }
         let place = Place { link_header: 14, supplied, direction: Direction::Egress };
-        let object = loaded::load_from(object, &wanted, place)?;
+        let object = loaded::load_from(object, &wanted, place, Use::Packets)?;
         Ok(Self { wanted, object })
     }
 
@@ -155,8 +155,12 @@ impl Trial {
     ///
     /// # Errors
     /// An error of the kernel.
-    pub fn observables(&self) -> Result<Vec<(&'static str, i64)>, Error> {
-        loaded::observables(&loaded::map(&self.object, "state")?, self.wanted.program)
+    pub fn observables(&self) -> Result<Vec<(String, i64)>, Error> {
+        let words = loaded::state(&loaded::map(&self.object, "state")?)?;
+        let program = &self.wanted.program;
+        let ours = program.state.iter().map(|(at, name, _)| (*at, (*name).to_owned()));
+        let own = program.own_state().into_iter().enumerate().map(|(at, (name, _))| (at, name));
+        Ok(ours.chain(own).map(|(at, name)| (name, words.get(at).copied().unwrap_or_default())).collect())
     }
 
     /// Its books.

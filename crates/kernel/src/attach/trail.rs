@@ -1,13 +1,16 @@
-//! A trail of events for a program that an entry brings: in the kernel and without a socket, held against the law in Rust.
+//! A trail of events for a program that an entry brings: in the kernel and without traffic, held against the law in Rust.
+//!
+//! The header that such a program includes (bpf/cc/controller.h, bpf/tc/aqm.h) has the map and the program of a trail. The
+//! [`Trails`] of a role are its events and observations.
 
 use libbpf_rs::{MapCore, MapFlags, Object, ProgramInput};
-use penstock_law::cc::{self, Controller, Event, Requirements};
+use penstock_law::law::Role;
 use penstock_law::parameter::{Default, Unit};
 use penstock_law::{Entry, Fix, Parameter, Values};
 use penstock_scenario::model::Chosen;
 
-use super::words::SITE;
-use crate::attach::error::Error;
+use super::error::Error;
+use super::object::unfit;
 
 /// The result of a law's replay.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,51 +23,50 @@ pub struct Replayed {
     pub nanoseconds_a_step: f64,
 }
 
-/// The name of the map and of the program of bpf/cc/controller.h.
+/// The name of the map and of the program of a trail.
 pub(super) const MAP: &str = "trail";
 pub(super) const PROGRAM: &str = "law_replay";
 /// Steps of a trail, and trails: each has parameters of its own.
 pub(super) const STEPS: usize = 4096;
 const TRAILS: u64 = 16;
-/// Steps over which the path does not change.
-const SPELL: usize = 256;
-/// Most packets that an acknowledgement covers.
-const MOST_PACKETS: u64 = 44;
-/// The offsets of the state in `struct step`, and of the time in `struct replay`.
-const STATE_AT: usize = 40;
+/// The offset of the time in `struct replay`.
 const ELAPSED_AT: usize = 16;
-const ONE: i64 = 1 << 32;
+/// 1 over 2^32.
+pub(super) const ONE: i64 = 1 << 32;
 
 /// One step: an event and its observation.
 #[derive(Debug, Clone, Copy)]
-struct Step {
-    event: Event,
-    rtt: i64,
-    base_rtt: i64,
+pub(super) struct Step<R: Role> {
+    pub(super) event: R::Event,
+    pub(super) observation: R::Observation<Fix<32>>,
 }
 
-impl Step {
-    /// `struct step` before it, all else zero.
-    fn bytes(&self, size: usize) -> Vec<u8> {
-        let (event, packets) = match self.event {
-            Event::Ack { packets, .. } => (0_u32, packets),
-            Event::Tick => (1, 0),
-            Event::Round => (2, 0),
-            Event::Cut => (3, 0),
-            Event::Timeout => (4, 0),
-        };
-        let mut bytes = [event.to_ne_bytes(), packets.to_ne_bytes()].concat();
-        bytes.extend([self.rtt, self.base_rtt].map(i64::to_ne_bytes).concat());
-        bytes.resize(size, 0);
-        bytes
-    }
+/// A role with trails.
+pub(super) trait Trails: Role + Sized {
+    /// The header that its programs include.
+    const HEADER: &'static str;
+    /// The word of `struct replay` behind the number of steps.
+    const GIVEN: i64;
+    /// The context of the law on the trail of that number.
+    fn context(trail: u64, draws: &mut Draws) -> Self::Context;
+    fn steps(needs: &Self::Requirements, context: &Self::Context, draws: &mut Draws) -> Vec<Step<Self>>;
+    /// `struct observation` of a step.
+    fn bytes(step: &Step<Self>) -> Vec<u8>;
+    /// The observation in words.
+    fn words(observation: &Self::Observation<Fix<32>>) -> String;
+    /// The words of `struct step` between the observation and the state.
+    fn outputs(output: &Self::Output<Fix<32>>) -> Vec<(&'static str, i64)>;
 }
 
 /// Numbers that look random: the same on every machine (Steele, Lea, Flood, OOPSLA 2014: SplitMix64).
-struct Draws(u64);
+pub(super) struct Draws(u64);
 
 impl Draws {
-    fn next(&mut self) -> u64 {
+    pub(super) fn new() -> Self {
+        Self(0x7065_6e73_746f_636b)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -72,12 +74,12 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, most: u64) -> u64 {
+    pub(super) fn below(&mut self, most: u64) -> u64 {
         self.next() % most
     }
 
     /// From 0 up to 1.
-    fn part(&mut self) -> f64 {
+    pub(super) fn part(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
@@ -114,37 +116,10 @@ fn finite(parameter: &Parameter) -> (f64, f64) {
     }
 }
 
-/// The events of a trail: at first without any sample, then on paths of any length, empty and full.
-fn steps_of(needs: &Requirements, draws: &mut Draws) -> Vec<Step> {
-    let ack = Event::Ack { packets: 1, marked: 0 };
-    let first = [ack, Event::Cut, ack, Event::Timeout];
-    let mut all: Vec<Step> = first.map(|event| Step { event, rtt: 0, base_rtt: 0 }).to_vec();
-    let (mut base_rtt, mut most) = (ONE, ONE);
-    while all.len() < STEPS {
-        if all.len() % SPELL == first.len() {
-            // From a quarter of a nanosecond to minutes, and as much again of queue.
-            base_rtt = ((draws.next() >> 25) >> draws.below(38)).max(1) as i64;
-            most = ((draws.next() >> 25) >> draws.below(38)).max(1) as i64;
-        }
-        let queued = [0, draws.below(most as u64), draws.below(most as u64) / 64, most as u64][draws.below(4) as usize];
-        let event = match draws.below(64) {
-            0 => Event::Timeout,
-            1..4 => Event::Cut,
-            4..10 => Event::Round,
-            10..18 if needs.tick_s.is_some() => Event::Tick,
-            _ => {
-                Event::Ack { packets: [1, 2, 1 + draws.below(MOST_PACKETS) as u32][draws.below(3) as usize], marked: 0 }
-            }
-        };
-        all.push(Step { event, rtt: base_rtt + queued as i64, base_rtt });
-    }
-    all
-}
-
 /// The result of loading a program for a trail.
 pub(super) enum Program {
     Loaded(Object),
-    /// It is not one over bpf/cc/controller.h.
+    /// It has no trail: it does not include the header that has one.
     WithoutTrail,
     /// It cannot run under these parameters, or the law cannot.
     Refused(String),
@@ -152,25 +127,26 @@ pub(super) enum Program {
 
 /// Leads a law through all trails. `load` loads its program for a trail, with the parameters of the law. None where the
 /// program has no trail.
-pub(super) fn follow(
-    law: &'static Entry<Controller>,
-    load: impl Fn(&Chosen<Controller>) -> Result<Program, Error>,
+pub(super) fn follow<R: Trails>(
+    law: &'static Entry<R>,
+    load: impl Fn(&Chosen<R>, &R::Context) -> Result<Program, Error>,
 ) -> Result<Option<Replayed>, Error> {
-    let mut draws = Draws(0x7065_6e73_746f_636b);
+    let mut draws = Draws::new();
     let mut found = Replayed { steps: 0, wrong: None, nanoseconds_a_step: 0.0 };
     let mut refused = None;
     let Some(fixed) = law.fixed else { return Ok(None) };
     for trail in 0..TRAILS {
         let chosen = Chosen { law, values: values(law.parameters, trail, &mut draws) };
+        let context = R::context(trail, &mut draws);
         // Of values that do not fit each other, or that the program does not have, there is nothing to compare.
-        let mut rust = match fixed(&chosen.values, &SITE) {
+        let mut rust = match fixed(&chosen.values, &context) {
             Ok(rust) => rust,
             Err(why) => {
                 refused.get_or_insert(why);
                 continue;
             }
         };
-        let object = match load(&chosen)? {
+        let object = match load(&chosen, &context)? {
             Program::Loaded(object) => object,
             Program::WithoutTrail => return Ok(None),
             Program::Refused(why) => {
@@ -178,25 +154,21 @@ pub(super) fn follow(
                 continue;
             }
         };
-        let trail = steps_of(&rust.requirements(), &mut draws);
+        let trail = R::steps(&rust.requirements(), &context, &mut draws);
         let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail)?;
         let names: Vec<&str> = rust.names().iter().map(|(name, _)| *name).collect();
         let at = rust.add();
         for (told, kernel) in trail.iter().zip(&steps) {
-            let seen =
-                cc::Observation { rtt_s: Fix(told.rtt), base_rtt_s: Fix(told.base_rtt), ..cc::Observation::zero() };
-            let says = rust.on_event(at, told.event, &seen);
-            let mut want = vec![("the window of its output", says.window.0), ("the gap of its output", says.gap_s.0)];
+            let output = rust.on_event(at, told.event, &told.observation);
+            let mut want = R::outputs(&output);
+            let outputs = want.len();
             let mut state = Vec::new();
             rust.each(at, &mut |number: &mut Fix<32>| state.push(number.0));
             want.extend(names.iter().copied().zip(state));
             if kernel.len() < want.len() {
-                let what = format!(
-                    "its state has {} words, and the law's in Rust {}",
-                    kernel.len().saturating_sub(2),
-                    want.len() - 2
-                );
-                return Err(super::own::unfit(law.name, &what));
+                let has = kernel.len().saturating_sub(outputs);
+                let what = format!("its state has {has} words, and the law's in Rust {}", want.len() - outputs);
+                return Err(unfit(law.name, &what));
             }
             let wrong = want.iter().zip(kernel).find(|((_, want), got)| want != *got);
             if let (Some(((name, want), got)), None) = (wrong, &found.wrong) {
@@ -204,11 +176,9 @@ pub(super) fn follow(
                 let parameters: Vec<String> =
                     chosen.values.iter().filter_map(|(name, value)| Some(format!("{name} = {}", value?))).collect();
                 found.wrong = Some(format!(
-                    "step {step}, {:?} with rtt {} and base rtt {}, under {}: {name} is {got} in the kernel and {want} in Rust, \
-                     over 2^32",
+                    "step {step}, {:?} with {}, under {}: {name} is {got} in the kernel and {want} in Rust, over 2^32",
                     told.event,
-                    told.rtt,
-                    told.base_rtt,
+                    R::words(&told.observation),
                     parameters.join(", ")
                 ));
             }
@@ -227,24 +197,30 @@ pub(super) fn follow(
     Ok(Some(found))
 }
 
-/// The words of each step after the kernel took it: window, gap, state; and how long all took [ns].
-fn in_kernel(law: &str, object: &Object, trail: &[Step]) -> Result<(Vec<Vec<i64>>, u64), Error> {
+/// The words of each step after the kernel took it: outputs, and state; and how long all took [ns].
+fn in_kernel<R: Trails>(law: &str, object: &Object, trail: &[Step<R>]) -> Result<(Vec<Vec<i64>>, u64), Error> {
     let failed = |what: &str| {
         let what = format!("the kernel did not {what} of the replay of `{law}`");
         move |source| Error::Kernel { what, source, verifier: String::new() }
     };
-    let lacks = || super::own::unfit(law, "its replay is not that of cc/controller.h");
+    let lacks = || unfit(law, &format!("its replay is not that of {}", R::HEADER));
     let map = object.maps().find(|map| map.name() == MAP).ok_or_else(lacks)?;
     let program = object.progs_mut().find(|program| program.name() == PROGRAM).ok_or_else(lacks)?;
     let size = map.value_size() as usize;
-    if size < STATE_AT || !size.is_multiple_of(8) {
+    let observation = trail.first().map_or(0, |step| R::bytes(step).len());
+    if size < observation || !size.is_multiple_of(8) {
         return Err(lacks());
     }
     let keys: Vec<u8> = (0..trail.len() as u32).flat_map(u32::to_ne_bytes).collect();
-    let steps: Vec<u8> = trail.iter().flat_map(|told| told.bytes(size)).collect();
+    let mut steps = Vec::with_capacity(trail.len() * size);
+    for step in trail {
+        let all = steps.len() + size;
+        steps.extend(R::bytes(step));
+        steps.resize(all, 0);
+    }
     let any = MapFlags::ANY;
     map.update_batch(&keys, &steps, trail.len() as u32, any, any).map_err(failed("take the events"))?;
-    let mut job = [trail.len() as i64, 10 * ONE, 0].map(i64::to_ne_bytes).concat();
+    let mut job = [trail.len() as i64, R::GIVEN, 0].map(i64::to_ne_bytes).concat();
     let input = ProgramInput { context_in: Some(&mut job), ..ProgramInput::default() };
     let status = program.test_run(input).map_err(failed("run the program"))?.return_value;
     if status != 0 {
@@ -254,7 +230,7 @@ fn in_kernel(law: &str, object: &Object, trail: &[Step]) -> Result<(Vec<Vec<i64>
     let mut words = Vec::with_capacity(trail.len());
     for key in keys.chunks_exact(4) {
         let step = map.lookup(key, any).map_err(failed("give the states"))?.unwrap_or_default();
-        words.push(step.get(STATE_AT - 16..).unwrap_or_default().chunks_exact(8).map(word).collect());
+        words.push(step.get(observation..).unwrap_or_default().chunks_exact(8).map(word).collect());
     }
     Ok((words, word(&job[ELAPSED_AT..]) as u64))
 }
