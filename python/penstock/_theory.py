@@ -273,6 +273,7 @@ def analyze(
     *,
     at: str | None = None,
     clocking: Mapping[str, Literal["paced", "ack"]] | None = None,
+    disturbance: bool = False,
 ) -> Analysis:
     """Analyse a scenario: equilibrium, loop gain with exact delays, margins, verdict.
 
@@ -280,6 +281,7 @@ def analyze(
         scenario: A scenario of one cell, or the path of its file.
         at: Takes the flows that are active then, as in ``"150 s"``. None takes all.
         clocking: The clock of the packets of a group, by its name. Others go by the gap and window of their law.
+        disturbance: Also computes the response to cross traffic, as ``data["disturbance"]``.
 
     Raises:
         ScenarioError: The scenario is wrong, or has no equilibrium.
@@ -292,6 +294,8 @@ def analyze(
     words = ["analyze", path]
     for group, name in clocks.items():
         words += ["--clocking", f"{group}={name}"]
+    if disturbance:
+        words.append("--disturbance")
     return Analysis(ask(words, {"at": at}, {path: text}), scenario, at, clocks)
 
 

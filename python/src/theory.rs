@@ -42,7 +42,7 @@ impl Loop {
             };
             by_name.insert(group, clocking);
         }
-        let options = Options { at, clocking: by_name };
+        let options = Options { at, clocking: by_name, ..Options::default() };
         let (found, raised) = raised::here(|| {
             py.detach(|| {
                 let closed = penstock_fluid::analysis::closed_loop(&cell.scenario, &options)?;

@@ -73,7 +73,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));
     }
     let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
-    let options = Options { at, clocking };
+    let options = Options { at, clocking, disturbance: arguments.disturbance };
+    // Of the loops beside the scenario's own, only the verdict counts.
+    let loop_only = Options { disturbance: false, ..options.clone() };
     let mut study = Study::open(&arguments.file, "analysis", arguments.out.as_deref(), arguments.json)?;
     let (mut all, mut without) = (Vec::new(), Vec::new());
     for cell in cells {
@@ -90,21 +92,25 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     without.iter().for_each(terminal::fail);
     for (cell, answer) in all {
         let sessions = match &answer {
-            Answer::Network(analysis) => most_stable(&cell.scenario, &options, analysis),
+            Answer::Network(analysis) => most_stable(&cell.scenario, &loop_only, analysis),
             _ => None,
         };
         let at = options.at.filter(|_| !matches!(answer, Answer::Outer(_)));
         let at = at.map(|at| format!(" --at '{} s'", at.seconds())).unwrap_or_default();
+        let disturbance = if options.disturbance { " --disturbance" } else { "" };
+        if matches!(&answer, Answer::Network(analysis) if options.disturbance && analysis.disturbance.is_empty()) {
+            terminal::note("no response to cross traffic: the loop is not known to be stable");
+        }
         let mut view = theory_view(
             &answer,
             sessions.as_ref(),
             &AnalysisSource {
                 header: &machine::facts(),
                 scenario_text: &print(&cell.scenario),
-                command: &format!("{} analyze {}{at}", program::name(), arguments.file.display()),
+                command: &format!("{} analyze {}{at}{disturbance}", program::name(), arguments.file.display()),
             },
         );
-        let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &options)).transpose()?;
+        let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &loop_only)).transpose()?;
         if let Some(map) = &map {
             view.figures.push(map.figure());
             view.notes
@@ -143,6 +149,7 @@ fn busy() -> impl Fn(Busy) {
             Busy::Loop(model, taken) => {
                 format!("loop, {}: gain at {taken} frequencies, {now:.0} s", model.name())
             }
+            Busy::Disturbance(taken) => format!("response to cross traffic: {taken} frequencies, {now:.0} s"),
         });
     }
 }

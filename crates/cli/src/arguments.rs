@@ -271,6 +271,9 @@ pub(crate) struct Analyze {
     /// The clock that times a group's packets [default: from the gap and window of the group's law]
     #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
     pub(crate) clocking: Vec<(String, ClockingName)>,
+    /// Also compute the response to cross traffic at each bottleneck: of the queueing delay and of the rate of the flows
+    #[arg(long)]
+    pub(crate) disturbance: bool,
     /// Draw a map of the values of two keys for which the loop is stable. Write each key as `KEY=10..300 ms` (logarithmic
     /// steps) or `KEY=["10 ms", "50 ms"]`
     #[arg(long, num_args = 2, value_names = ["X", "Y"])]

@@ -11,6 +11,8 @@ use penstock_scenario::model::{Link, Scenario};
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
+use crate::complex::Complex;
+use crate::disturbance::{Disturbance, responses};
 use crate::equilibrium::{Equilibrium, LinkEquilibrium, Other, find};
 use crate::error::AnalysisError;
 use crate::loop_model::LoopModel;
@@ -35,6 +37,8 @@ pub struct Options {
     pub at: Option<Time>,
     /// Clocking of a group's packets, by its name; others by their law's gap and window.
     pub clocking: BTreeMap<String, Clocking>,
+    /// Whether to compute the response to cross traffic too ([`Analysis::disturbance`]).
+    pub disturbance: bool,
 }
 
 /// A number of a law's state at equilibrium.
@@ -195,6 +199,10 @@ pub struct Analysis {
     pub others: Vec<OtherEquilibrium>,
     /// The loop in each model, from the least to the most that is counted.
     pub models: Vec<LoopResult>,
+    /// The response of each bottleneck and its flows to cross traffic, where [`Options::disturbance`] is set and the loop is
+    /// stable.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disturbance: Vec<Disturbance>,
     /// The convex program of the same sources and links, where their utilities are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
@@ -223,6 +231,8 @@ pub enum Busy {
     Equilibrium(u64),
     /// A model of the loop: frequencies at which it was taken so far.
     Loop(LoopModel, u64),
+    /// The response to cross traffic: frequencies at which the loop was taken so far.
+    Disturbance(u64),
 }
 
 /// Analyses a scenario: equilibrium, loop gain with exact delays, margins, verdict.
@@ -248,6 +258,16 @@ pub fn analyze_watched(
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let models = models(&closed, &names_of, watch);
     let last = &models[models.len() - 1];
+    let bottlenecks: Vec<&str> = binding.iter().map(|l| names[*l]).collect();
+    let (disturbance, unanswered) = match (options.disturbance, last.margins.verdict) {
+        (false, _) => (Vec::new(), None),
+        (true, Verdict::Stable) => {
+            let watch = |taken| watch(Busy::Disturbance(taken));
+            let roots: Vec<Complex> = last.roots.iter().map(|r| Complex::new(r.re_per_s, r.im_rad_per_s)).collect();
+            (responses(&closed, (&bottlenecks, &names_of), &roots, &watch), None)
+        }
+        (true, _) => (Vec::new(), Some("no response to cross traffic: the loop is not known to be stable".to_owned())),
+    };
     let link_points = (0..links.len())
         .map(|l| {
             let kink = binding.iter().position(|b| *b == l).and_then(|at| closed.links[at].nearest_kink);
@@ -272,7 +292,13 @@ pub fn analyze_watched(
             .collect(),
         program,
         assumptions: assumptions(&names, &binding, &classes, &sources, &equilibrium),
-        warnings: [misled, warnings(scenario, &names, &binding, &classes, &sources, &equilibrium, &closed)].concat(),
+        warnings: [
+            misled,
+            warnings(scenario, &names, &binding, &classes, &sources, &equilibrium, &closed),
+            unanswered.into_iter().collect(),
+        ]
+        .concat(),
+        disturbance,
         models,
     })
 }

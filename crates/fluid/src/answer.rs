@@ -27,6 +27,17 @@ impl Answer {
     /// # Errors
     /// Names the part without a theory, and the reason.
     pub fn of(scenario: &Scenario, options: &Options, busy: &dyn Fn(Busy)) -> Result<Self, AnalysisError> {
+        let other = [
+            (contracts::has_any(scenario), "a loop of conditioners and a request for its disturbance response"),
+            (outer::has_any(scenario), "a loop around classes of traffic and a request for its disturbance response"),
+        ];
+        if let Some((_, what)) = other.into_iter().find(|(has, _)| options.disturbance && *has) {
+            return Err(AnalysisError::NotCounted {
+                place: "the scenario".to_owned(),
+                what,
+                remedy: "request it for loops of senders and queues only",
+            });
+        }
         if contracts::has_any(scenario) {
             return Ok(Self::Contracts(Box::new(contracts::analyze(scenario, options)?)));
         }

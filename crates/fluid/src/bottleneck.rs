@@ -318,6 +318,11 @@ impl BottleneckResponse {
         self.linear.is_sampled()
     }
 
+    /// Capacity of the line [packets/s].
+    pub(crate) fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
     /// The response at `s` of the queueing delay [s per packet/s] and of the mark probability [1 per packet/s] to the
     /// load.
     ///

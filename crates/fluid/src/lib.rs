@@ -11,6 +11,7 @@
 //! | [`equilibrium`] | the signal at which the rate of the sources equals that of the link |
 //! | [`response`] | the loop gain `L(jw)`, in three models |
 //! | [`margin`] | margins and the Nyquist criterion, of any loop gain |
+//! | [`disturbance`] | the response of the closed loop to cross traffic |
 //! | [`analysis`] | from a scenario to all of it |
 //! | [`conditioner`] | a conditioner: its bucket as an integrator, its colours |
 //! | [`contracts`] | from a scenario with customers to the loop that each one's conditioner closes |
@@ -32,6 +33,7 @@ pub mod complex;
 pub mod conditioner;
 pub mod contracts;
 pub mod dde;
+pub mod disturbance;
 mod eigen;
 pub mod equilibrium;
 mod error;

@@ -106,17 +106,38 @@ impl Loop {
 
     // From a link back to the sender and forth to the next takes tau^b + tau^f; to the same link one round trip.
     fn add(&self, m: &Member, s: Complex, model: LoopModel, said: &[(Complex, Complex)], sum: &mut [Vec<Complex>]) {
-        let (of_delay, of_probability) = m.response.at(s, model);
-        for from in &m.hops {
-            let (delay, probability) = said[from.link];
-            let marks = (s * self.links[from.link].mark_skips_s).exp();
-            let answer = of_delay * delay + of_probability * probability * marks * from.heard;
+        for (from, answer) in self.answers(m, s, model, said) {
             for to in &m.hops {
                 let trip = (-s * (m.rtt_s + (to.forward_s - from.forward_s))).exp();
                 let cell = &mut sum[to.link][from.link];
                 *cell = *cell - answer * trip * (m.count * to.kept);
             }
         }
+    }
+
+    /// Of each link on a class's path, the response of one flow's rate to the arrivals there, without the way back.
+    fn answers<'a>(
+        &'a self,
+        m: &'a Member,
+        s: Complex,
+        model: LoopModel,
+        said: &'a [(Complex, Complex)],
+    ) -> impl Iterator<Item = (&'a Hop, Complex)> {
+        let (of_delay, of_probability) = m.response.at(s, model);
+        m.hops.iter().map(move |from| {
+            let (delay, probability) = said[from.link];
+            let marks = (s * self.links[from.link].mark_skips_s).exp();
+            (from, of_delay * delay + of_probability * probability * marks * from.heard)
+        })
+    }
+
+    /// The rate at which a class sends, all flows together, where the links' arrivals change by `arrivals`.
+    pub(crate) fn sent(&self, m: &Member, s: Complex, model: LoopModel, arrivals: &[Complex]) -> Complex {
+        let said: Vec<(Complex, Complex)> = self.links.iter().map(|l| l.at(s, model)).collect();
+        let back = |(from, answer): (&Hop, Complex)| {
+            answer * arrivals[from.link] * (-s * (m.rtt_s - from.forward_s)).exp() * m.count
+        };
+        self.answers(m, s, model, &said).map(back).sum()
     }
 
     /// The parts that hang together: links with a class in common, and for each part the indices of its classes among all.

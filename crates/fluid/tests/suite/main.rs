@@ -2,6 +2,7 @@
 
 mod ccpd;
 mod clcc;
+mod disturbance;
 mod early_marking;
 mod estimators;
 mod fast_tcp;

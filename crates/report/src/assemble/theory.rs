@@ -1,6 +1,7 @@
 //! The analysis of a scenario, as a page, whichever loop the scenario has.
 
 mod contracts;
+mod disturbance;
 mod margins;
 mod network;
 mod outer;
@@ -23,7 +24,7 @@ pub fn view(answer: &Answer, sessions: Option<&Sessions>, source: &AnalysisSourc
 /// Tables that only some loops have, for the section of the verdict.
 pub fn tables(answer: &Answer) -> Vec<TableView> {
     match answer {
-        Answer::Network(_) => Vec::new(),
+        Answer::Network(analysis) => disturbance::tables(&analysis.disturbance),
         Answer::Contracts(answer) => contracts::tables(answer),
         Answer::Outer(answer) => outer::tables(answer),
     }

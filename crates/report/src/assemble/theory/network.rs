@@ -5,6 +5,7 @@ use penstock_fluid::complex::unwrapped;
 use penstock_fluid::sessions::Sessions;
 use penstock_fluid::{Analysis, Complex, LoopModel, Verdict};
 
+use super::disturbance;
 use super::margins::{caption, row};
 use crate::assemble::analysis::{AnalysisSource, AnalysisView, CurveView, EquilibriumRow, NyquistView};
 use crate::figure::{Axis, Figure, Line, Mark, Style};
@@ -63,7 +64,7 @@ pub(super) fn view(analysis: &Analysis, sessions: Option<&Sessions>, source: &An
         margins: margins.collect(),
         models: caption(),
         nyquist: vec![nyquist],
-        figures: figures(analysis),
+        figures: figures(analysis).into_iter().chain(disturbance::figures(&analysis.disturbance)).collect(),
         notes: analysis.warnings.iter().chain(&analysis.assumptions).cloned().collect(),
         scenario_text: source.scenario_text.to_owned(),
         command: source.command.to_owned(),
