@@ -9,6 +9,8 @@ BUILT    := $(or $(CARGO_TARGET_DIR),target)
 # The command that figures are run with: optimised, or as the tests have it, which takes no second build.
 PROFILE  ?= release
 PENSTOCK := $(BUILT)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/penstock
+# What of web/ the command has: its reports have the viewer, and it serves the playground.
+WEB      ?= $(if $(filter dev,$(PROFILE)),viewer,web)
 # Where records go.
 OUT      ?= out
 C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c examples/own-law/bpf/*.c crates/cli/tests/own_kernel/*.c)
@@ -60,6 +62,8 @@ screenshots: build ## pictures of report, comparison, paper and playground, by C
 gallery: build ## the pictures of docs/gallery.md, from reports of the scenarios: docs/images
 	@python3 bench/gallery.py $(PENSTOCK)
 
+# Without the playground, whose build takes minutes: `make build` adds it.
+demo: WEB = viewer
 demo: build ## figure 1 of "FAST TCP: From Theory to Experiments", with verdicts and a report
 	@$(PENSTOCK) paper fast-tcp/fig1 --out $(OUT)
 
@@ -215,7 +219,8 @@ dist: WANTS += autoconf automake autopoint flex bison gawk
 dist: setup web ## what is given away, tried in an empty root: a static command, a Debian package, an image; out/dist; half an hour
 	dist/build $(BUILT) $(OUT)/dist
 
-build: setup $(if $(filter dev,$(PROFILE)),viewer,web) ## the command, optimised: target/release/penstock
+build: setup ## the command, optimised: target/release/penstock
+	$(MAKE) -s $(WEB)
 	$(if $(filter dev,$(PROFILE)),cargo test $(WORKSPACE) --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
 
 fmt: ## put Rust and C in shape
