@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only bits|publish|web|tests|fuzz]
+    bench/nightly.py OUT [--only bits|kills|publish|web|tests|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -26,12 +26,13 @@ INPUTS = {"scenario": 300_000, "record": 2_000_000, "trace": 2_000_000, "path": 
 LONGEST_S = 4 * 3600
 
 
-def run(command, log):
+def run(command, log, **variables):
     started = time.monotonic()
     with open(log, "a") as out:
         out.write(f"$ {' '.join(command)}\n")
         out.flush()
-        done = subprocess.run(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=LONGEST_S)
+        done = subprocess.run(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              timeout=LONGEST_S, env=os.environ | variables)
     return done.returncode, time.monotonic() - started
 
 
@@ -70,6 +71,14 @@ def web(out):
     yield "`make web-test`: pages in browsers", "passed" if status == 0 else "FAILED", seconds
 
 
+def kills(out):
+    """A kill at every system call of attach and detach; CI takes one in sixteen of the most frequent."""
+    print("nightly: kills", flush=True)
+    command = "cargo test --workspace --exclude penstock-python --locked --test attach".split()
+    status, seconds = run(command, out / "kills.log", PENSTOCK_EVERY_CALL="1", PENSTOCK_REQUIRE="kernel,strace")
+    yield "attach and detach, killed at every system call", "passed" if status == 0 else "FAILED", seconds
+
+
 def publish(out):
     """The registry is asked whether it would take the crates; `make own-law` builds a program from them."""
     print("nightly: publish", flush=True)
@@ -89,7 +98,7 @@ def fuzz(out):
         yield f"fuzz `{target}`, {count:,} inputs", "passed" if status == 0 else "FAILED", seconds
 
 
-PARTS = {"bits": bits, "publish": publish, "web": web, "tests": tests, "fuzz": fuzz}
+PARTS = {"bits": bits, "kills": kills, "publish": publish, "web": web, "tests": tests, "fuzz": fuzz}
 HEAD = """# The last nightly run
 
 `make nightly` runs what takes hours, and writes this page. `bench/nightly.py OUT --only fuzz` writes the rows of one part. The

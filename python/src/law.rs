@@ -109,10 +109,11 @@ fn change(name: &str, mut law: Option<Registered>) -> PyResult<()> {
         if !same {
             continue;
         }
+        let others = laws.iter().filter(|law| law.name != name);
+        let codes: Vec<String> = others.chain(&law).map(|law| format!("{} {}", law.name, law.code)).collect();
+        library::adopt(registry, &codes).map_err(|refused| PyValueError::new_err(refused.to_string()))?;
         let replaced = laws.iter().position(|law| law.name == name).map(|at| laws.remove(at));
         laws.extend(law.take());
-        let codes: Vec<String> = laws.iter().map(|law| format!("{} {}", law.name, law.code)).collect();
-        library::adopt(registry, &codes);
         drop(laws);
         // The class may end here, and with it whatever it holds.
         drop(replaced);

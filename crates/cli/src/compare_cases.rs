@@ -84,7 +84,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
     } else {
         terminal::say(terminal::look().page(&page))?;
         if let Some(report) = &shown.report {
-            terminal::say(format!("report  {report}"))?;
+            terminal::place("report", report)?;
         }
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })

@@ -99,8 +99,8 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         terminal::say_json(&evaluation)?;
     } else {
         terminal::say(terminal::look().page(&short(&page)))?;
-        terminal::say(format!("page    {}", record::shown(home.path(), "evaluation.html")))?;
-        terminal::say(format!("draft   {}", record::shown(home.path(), "evaluation.md")))?;
+        terminal::place("page", record::shown(home.path(), "evaluation.html"))?;
+        terminal::place("draft", record::shown(home.path(), "evaluation.md"))?;
     }
     let mut done = Done::Well;
     // What is on record is known: only a verdict that changed is news.

@@ -38,7 +38,7 @@ struct StateView {
     column: String,
     words: &'static str,
     unit: &'static str,
-    what: &'static str,
+    description: &'static str,
 }
 
 /// A parameter as the registry has it, with its numbers as a scenario would write them.
@@ -48,7 +48,7 @@ struct ParameterView {
     unit: &'static str,
     default: String,
     range: String,
-    what: &'static str,
+    description: &'static str,
     source: &'static str,
 }
 
@@ -105,7 +105,7 @@ fn view<R: Role>(entry: &'static Entry<R>) -> View {
 }
 
 fn state(of: Observable) -> StateView {
-    StateView { column: column_name(of.name, of.unit), words: of.words, unit: of.unit, what: of.description }
+    StateView { column: column_name(of.name, of.unit), words: of.words, unit: of.unit, description: of.description }
 }
 
 fn parameter(p: &'static Parameter) -> ParameterView {
@@ -119,7 +119,7 @@ fn parameter(p: &'static Parameter) -> ParameterView {
         Unit::Choice(words) => words.join(", "),
         unit => format!("from {} to {}", value(p.least, unit), value(p.most, unit)),
     };
-    ParameterView { name: p.name, unit: p.unit.symbol(), default, range, what: p.description, source: p.source }
+    ParameterView { name: p.name, unit: p.unit.symbol(), default, range, description: p.description, source: p.source }
 }
 
 fn value(x: f64, unit: Unit) -> String {
@@ -151,7 +151,7 @@ fn described(law: &View) -> String {
     }
     let width = law.parameters.iter().map(|p| p.name.len()).max().unwrap_or_default();
     for p in &law.parameters {
-        let _ = writeln!(text, "\n{:width$}  {}", p.name, p.what);
+        let _ = writeln!(text, "\n{:width$}  {}", p.name, p.description);
         let _ = writeln!(text, "{:width$}  default {}; {}", "", p.default, p.range);
         let _ = writeln!(text, "{:width$}  source: {}", "", p.source);
     }
@@ -162,7 +162,7 @@ fn described(law: &View) -> String {
     for s in &law.state {
         let unit = if s.unit == "1" { "no unit" } else { s.unit };
         let _ = writeln!(text, "\n{:width$}  {} [{unit}]", s.column, s.words);
-        let _ = writeln!(text, "{:width$}  {}", "", s.what);
+        let _ = writeln!(text, "{:width$}  {}", "", s.description);
     }
     text.truncate(text.trim_end().len());
     text

@@ -90,9 +90,13 @@ pub fn run(registry: Registry) -> ExitCode {
 /// The same with these arguments, the name of the program first, for a process that has others; returns the exit status. It
 /// watches for Ctrl-C itself.
 pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
-    registry::adopt(registry, "");
     if let Some(name) = given.first() {
         program::called(name);
+    }
+    if let Err(refused) = registry::adopt(registry, "") {
+        let failure = Failure::input(format!("the registry of this program: {refused}"));
+        terminal::failed(&failure);
+        return failure.status();
     }
     let started = Meter::start();
     let arguments = match shell::parse(given) {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use penstock_law::Registry;
+use penstock_law::registry::Refused;
 use penstock_record::{Described, Header, Origin};
 use penstock_report::html;
 use penstock_scenario::read::{Cell, Document};
@@ -29,8 +30,11 @@ pub use error::Error;
 
 /// Sets the laws that commands and reports know from now on. `codes` identify the code of those that a program in another language
 /// added, since its own code does not: results of an older one are then not taken for theirs.
-pub fn adopt(laws: Registry, codes: &[String]) {
-    registry::adopt(laws, &codes.join(" "));
+///
+/// # Errors
+/// A law has the name of a controller of quinn; the laws are those that were adopted before.
+pub fn adopt(laws: Registry, codes: &[String]) -> Result<(), Refused> {
+    registry::adopt(laws, &codes.join(" "))
 }
 
 /// The laws that were adopted last, and before that those of Penstock.

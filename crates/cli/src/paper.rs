@@ -107,7 +107,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         let path = out
             .put_file("atlas.html", html::write(&page::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
         if !arguments.output.json {
-            terminal::say(format!("atlas   {}", path.display()))?;
+            terminal::place("atlas", path.display())?;
         }
     }
     if arguments.output.json {
@@ -261,8 +261,8 @@ fn say(
     if !arguments.output.json {
         terminal::say(terminal::look().page(page))?;
         if let Some(home) = home {
-            terminal::say(format!("records {}", home.path().display()))?;
-            terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
+            terminal::place("records", home.path().display())?;
+            terminal::place("report", record::shown(home.path(), "report.html"))?;
         }
     }
     if arguments.record {

@@ -229,10 +229,10 @@ fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> 
     };
     if !json {
         terminal::say(pages::printed_run(kept, &batch.changes))?;
-        terminal::say(format!("record  {}", kept.path.display()))?;
-        terminal::say(format!("report  {}", record::shown(&kept.path, "report.html")))?;
+        terminal::place("record", kept.path.display())?;
+        terminal::place("report", record::shown(&kept.path, "report.html"))?;
         if captured {
-            terminal::say(format!("packets {}", record::shown(&kept.path, CAPTURE_FILE)))?;
+            terminal::place("packets", record::shown(&kept.path, CAPTURE_FILE))?;
         }
     }
     Outcome::of_run(batch, kept, captured)

@@ -140,6 +140,10 @@ pub(crate) fn document(path: &Path, seed: Option<u64>, changes: &Changes) -> Res
         }
     };
     if let Some(seed) = seed {
+        let sets_it = |change: &&String| change.split_once('=').is_some_and(|(key, _)| key.trim() == "seed");
+        if let Some(change) = changes.set.iter().find(sets_it) {
+            return Err(Failure::Input(format!("--seed {seed} and --set {change}: give the seed once")));
+        }
         set("seed", &seed.to_string());
     }
     for change in &changes.set {

@@ -93,10 +93,10 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         for report in &reports {
             for found in &report.findings {
                 terminal::say(headline(&found.finding, &contender.name))?;
-                terminal::say(format!("file    {}", record::shown(home.path(), &found.file)))?;
+                terminal::place("file", record::shown(home.path(), &found.file))?;
             }
         }
-        terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
+        terminal::place("report", record::shown(home.path(), "report.html"))?;
     }
     let any = reports.iter().any(|report| !report.findings.is_empty());
     Ok(if any { Done::Differs } else { Done::Well })

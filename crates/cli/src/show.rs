@@ -62,7 +62,7 @@ pub(crate) fn show(arguments: &Show) -> Result<Done, Failure> {
         terminal::say_json(&shown)?;
     } else {
         terminal::say(terminal::look().page(&page))?;
-        terminal::say(format!("report  {report}"))?;
+        terminal::place("report", report)?;
     }
     Ok(Done::Well)
 }

@@ -45,7 +45,7 @@ impl<'a> Study<'a> {
             ];
             let path = out.put(&format!("{}-{}", scenario::stem(self.file), self.noun), &files)?;
             if !self.json {
-                terminal::say(format!("report  {}", record::shown(&path, "report.html")))?;
+                terminal::place("report", record::shown(&path, "report.html"))?;
             }
         }
         self.values.push(value);

@@ -135,7 +135,7 @@ impl<'a> Swept<'a> {
         let outcome = |sweep| Outcome::of_sweep(&batch.file, self.folder.path(), [there, all], sweep);
         if there < all {
             if !json {
-                terminal::say(format!("records {place}"))?;
+                terminal::place("records", place)?;
                 terminal::say(format!(
                     "{there} of {all} cells are finished; the shard that completes them writes sweep.json"
                 ))?;
@@ -161,8 +161,8 @@ impl<'a> Swept<'a> {
             if kept.iter().any(|kept| kept.cost.is_some()) {
                 terminal::say(look.paragraph(&pages::cost(&kept)))?;
             }
-            terminal::say(format!("records {place}"))?;
-            terminal::say(format!("report  {}", record::shown(self.folder.path(), "report.html")))?;
+            terminal::place("records", place)?;
+            terminal::place("report", record::shown(self.folder.path(), "report.html"))?;
         }
         Ok(outcome(Some(value)))
     }

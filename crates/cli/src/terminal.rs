@@ -59,9 +59,14 @@ pub(crate) fn look() -> Look {
     manner().look
 }
 
-/// Whether a bar may show the progress of work: lines would tear it.
+/// Whether a bar may show the progress of work: lines would tear it, and programs do not look at it.
 pub(crate) fn wants_bar() -> bool {
-    !manner().quiet && !manner().verbose && !embedded::is_running()
+    !manner().quiet && !manner().verbose && !manner().look.plain && !embedded::is_running()
+}
+
+/// Writes the place of a file to standard output, after its kind: in a column, or for programs behind `#` and a tab.
+pub(crate) fn place(kind: &str, path: impl Display) -> Result<(), Failure> {
+    say(if look().plain { format!("# {kind}\t{path}") } else { format!("{kind:7} {path}") })
 }
 
 /// Writes text to standard output.

@@ -150,6 +150,9 @@ numbers! {
     }
 }
 
+/// The window of a law that limits its rate alone [packets]: more than any path holds, and the largest that fixed point has.
+pub const NO_WINDOW: f64 = 2_147_483_647.0;
+
 impl Output<f64> {
     /// True if a host can act on it: a finite number of packets and a finite span of time.
     pub fn is_sound(&self) -> bool {

@@ -143,7 +143,7 @@ impl Registry {
     /// # Errors
     /// A law of any role has this name already, or the entry contradicts itself: its name or a parameter's is not of lower case letters,
     /// digits, `-` and `_`; its colour is not `#rrggbb`; a default is out of its range; it declares a linearisation and has no builder for
-    /// dual numbers; it brings a kernel program and is no controller, or has no builder for the kernel's arithmetic; it reads a parameter
+    /// dual numbers; it brings a kernel program and is a conditioner, or has no builder for the kernel's arithmetic; it reads a parameter
     /// that it does not have; it refuses its own defaults, where all parameters have one.
     pub fn with<R: Registered>(mut self, entry: &'static Entry<R>) -> Result<Self, Refused> {
         let refused = |why: String| Refused { law: entry.name.into(), why };

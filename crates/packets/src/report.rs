@@ -5,6 +5,7 @@ mod dynamics;
 use std::ops::Range;
 
 use indexmap::IndexMap;
+use penstock_law::cc::NO_WINDOW;
 use penstock_law::quantity::Time;
 use penstock_scenario::classes;
 use penstock_scenario::fairness::{jain, takes_part};
@@ -238,7 +239,8 @@ impl Span<'_> {
                 goodput_bit_per_s: (to.delivered - from.delivered) as f64 * 8.0 / seconds,
                 throughput_packets_per_s: got as f64 / seconds,
                 window_mean_packets: (reliable && self.active(at) > 0.0)
-                    .then(|| (sent_b.window - sent_a.window) / self.active(at)),
+                    .then(|| (sent_b.window - sent_a.window) / self.active(at))
+                    .filter(|mean| *mean < NO_WINDOW),
                 rtt_mean_s: (rtts_taken > 0).then(|| (sent_b.rtt - sent_a.rtt) as f64 * 1e-12 / rtts_taken as f64),
                 rtt_min_s: (least < u64::MAX).then(|| Time(least).seconds()),
                 loss_rate: share(lost, lost + got),

@@ -170,7 +170,7 @@ fn page() -> String {
         }
         for p in parameters {
             let [name, what, default, range, source] =
-                ["name", "what", "default", "range", "source"].map(|key| cell(&p[key]));
+                ["name", "description", "default", "range", "source"].map(|key| cell(&p[key]));
             let _ = writeln!(page, "| `{name}` | {what} | {default} | {range} | {source} |");
         }
         let state = law["state"].as_array().unwrap();
@@ -178,7 +178,7 @@ fn page() -> String {
             page += "\n| state | name | unit | meaning |\n| --- | --- | --- | --- |\n";
         }
         for s in state {
-            let [column, words, unit, what] = ["column", "words", "unit", "what"].map(|key| cell(&s[key]));
+            let [column, words, unit, what] = ["column", "words", "unit", "description"].map(|key| cell(&s[key]));
             let _ = writeln!(page, "| `{column}` | {words} | {} | {what} |", if unit == "1" { "" } else { &unit });
         }
     }

@@ -439,7 +439,7 @@ fn the_registry_is_printed_and_is_json() {
             assert!(one.contains(parameter["name"].as_str().unwrap()), "{one}");
         }
         for state in json["state"].as_array().unwrap() {
-            for key in ["column", "words", "what"] {
+            for key in ["column", "words", "description"] {
                 assert!(one.contains(state[key].as_str().unwrap()), "{key} of {state}: {one}");
             }
         }

@@ -5,7 +5,7 @@
 
 use alloc::string::String;
 
-use super::{Context, Controller, Event, Observation, Output, Requirements};
+use super::{Context, Controller, Event, NO_WINDOW, Observation, Output, Requirements};
 use crate::law::{Entry, Fields, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::parameter::{Parameter, Unit, Values};
@@ -50,8 +50,7 @@ impl<N: Number> Law<N> for Cbr<N> {
     type State = State;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
-        // 2^31 - 1 packets are more than any path holds, and the largest window fixed point can say.
-        Ok(Self { gap_s: N::of(context.packet.bits() / values.number("rate")), window: N::of(2_147_483_647.0) })
+        Ok(Self { gap_s: N::of(context.packet.bits() / values.number("rate")), window: N::of(NO_WINDOW) })
     }
     fn initial_state(&self) -> State {
         State

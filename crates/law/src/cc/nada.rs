@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::newreno::ECN;
-use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements};
+use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, NO_WINDOW, Observation, Output, Requirements};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
@@ -209,8 +209,6 @@ const TAPS: usize = 15;
 const UPDATES: usize = 64;
 /// Weights of the last loss intervals (RFC 5348, section 5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
-/// As `cbr` has it: more than any path holds [packets].
-const NO_WINDOW: f64 = 2_147_483_647.0;
 
 #[derive(Debug)]
 struct Nada {

@@ -9,6 +9,8 @@ pub(crate) struct Page {
     pub(crate) scenarios: Vec<String>,
     /// Blocks of what a command prints.
     pub(crate) shown: Vec<String>,
+    /// Commands of a block, and the lines that the block shows of what the last of them prints.
+    pub(crate) dialogue: Vec<(Vec<String>, Vec<String>)>,
     /// Files that are read in other languages.
     pub(crate) reads: Vec<String>,
 }
@@ -60,7 +62,10 @@ pub(crate) fn read(markdown: &str) -> Page {
                 "toml" => page.scenarios.push(block.join("\n")),
                 // The compiler has seen it: a test of documentation, or examples/own-law. Python runs in the package's tests.
                 "rust" | "rust,no_run" | "c" | "python" => {}
-                _ if block.iter().any(|line| line.starts_with("penstock ")) => page.block(&block),
+                _ if block.iter().any(|line| line.starts_with("penstock ")) => {
+                    page.dialogue(&block);
+                    page.block(&block);
+                }
                 _ => page.shown.push(block.join("\n")),
             }
         } else if let Some(first) = code(line).filter(|_| sentence.is_empty()) {
@@ -97,6 +102,17 @@ impl Page {
             self.command(code, true);
         }
         sentence.clear();
+    }
+
+    fn dialogue(&mut self, lines: &[&str]) {
+        for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+            let is_command = line.starts_with("penstock ");
+            if is_command && self.dialogue.last().is_none_or(|(_, shown)| !shown.is_empty()) {
+                self.dialogue.push((Vec::new(), Vec::new()));
+            }
+            let Some((commands, shown)) = self.dialogue.last_mut() else { continue };
+            if is_command { commands } else { shown }.push(line.to_owned());
+        }
     }
 
     fn block(&mut self, lines: &[&str]) {
@@ -151,7 +167,7 @@ mod tests {
         let page = read(
             "Type `penstock laws` or `penstock run\nFILE --seed 2`.\n\n    penstock run a.toml --set x='a  b'   what it does\n    \
              sudo penstock linux attach fast \\\n        --trace > file\n    pl.read_parquet(\"out/a/links.parquet\")  # it\n\n\
-             - item\n\n```\nshown\n```\n\n    [sweep]\n    seed = 1\n",
+             - item\n\n```\nshown\n```\n\n```\npenstock laws\npenstock laws fast\n\na  1\nb  2\npenstock list\n```\n\n    [sweep]\n    seed = 1\n",
         );
         let lines: Vec<(&str, bool)> = page.commands.iter().map(|c| (c.line.as_str(), c.inline)).collect();
         assert_eq!(
@@ -160,12 +176,19 @@ mod tests {
                 ("penstock laws", true),
                 ("penstock run FILE --seed 2", true),
                 ("penstock run a.toml --set x='a  b'", false),
-                ("sudo penstock linux attach fast --trace > file", false)
+                ("sudo penstock linux attach fast --trace > file", false),
+                ("penstock laws", false),
+                ("penstock laws fast", false),
+                ("penstock list", false),
             ]
         );
+        let dialogue: Vec<(String, String)> =
+            page.dialogue.iter().map(|(commands, shown)| (commands.join(";"), shown.join(";"))).collect();
+        assert_eq!(dialogue[0], ("penstock laws;penstock laws fast".to_owned(), "a  1;b  2".to_owned()));
+        assert_eq!(dialogue[1], ("penstock list".to_owned(), String::new()));
         assert_eq!(page.commands[3].words(), ["penstock", "linux", "attach", "fast", "--trace"]);
         let patterns: Vec<bool> = page.commands.iter().map(Command::is_pattern).collect();
-        assert_eq!(patterns, [false, true, false, false]);
+        assert_eq!(patterns, [false, true, false, false, false, false, false]);
         assert_eq!(page.shown, ["shown"]);
         assert_eq!(page.scenarios, ["[sweep]\nseed = 1"]);
         assert_eq!(page.reads, ["out/a/links.parquet"]);
