@@ -285,7 +285,7 @@ static inline void ccpd_look_back(const struct law *by, struct flow *flow, struc
 
 /*
  * (3) as printed allows much that is not sent, so what counts of the last moment is
- * what was in flight when all had been sent in answer: as this acknowledgement came.
+ * what was in flight when all had been sent in response: as this acknowledgement came.
  */
 static SELDOM void ccpd_sent(struct sock *sk, __u32 in_flight)
 {

@@ -19,7 +19,7 @@
 struct clcc_params {
 	struct bat_params bat;
 	__s64 beta_near_q32;    /* gain for a small error, over the decrease */
-	__s64 beta_between_q32; /* between the edges */
+	__s64 beta_between_q32; /* between the thresholds */
 	__s64 beta_far_q32;     /* where it is large */
 	__s64 edge_near_q32;
 	__s64 edge_far_q32;
@@ -66,13 +66,13 @@ struct clcc_port {
 static inline __s64 clcc_moved(const struct clcc_params *p, const struct clcc *s, __s64 error_q32)
 {
 	__s64 size = fx_max(error_q32, fx_neg(error_q32));
-	int edges = (size >= p->edge_near_q32) + (size >= p->edge_far_q32);
+	int zone = (size >= p->edge_near_q32) + (size >= p->edge_far_q32);
 	__s64 beta = p->beta_near_q32;
 	__s64 change;
 
-	if (edges == 1)
+	if (zone == 1)
 		beta = p->beta_between_q32;
-	else if (edges == 2)
+	else if (zone == 2)
 		beta = p->beta_far_q32;
 	change = fx_add(fx_mul(beta, error_q32), fx_mul(p->b1_q32, s->error_q32));
 	change = fx_add(change, fx_mul(p->b2_q32, s->error_before_q32));

@@ -140,7 +140,7 @@ class Failures:
 
     @property
     def findings(self) -> Table:
-        """One row a finding: ``objective``, ``file``, ``headline``, ``score``, ``score_at_least``."""
+        """One row a failure: ``objective``, ``file``, ``headline``, ``score``, ``score_at_least``."""
         rows = [
             {
                 "objective": objective["objective"],
@@ -156,15 +156,15 @@ class Failures:
 
     @property
     def scenarios(self) -> dict[str, Scenario]:
-        """The scenario of each finding, by ``file``."""
+        """The scenario of each failure, by ``file``."""
         return {name: Scenario.parse(text, name) for name, text in self._texts.items()}
 
     def __len__(self) -> int:
-        """Count the findings."""
+        """Count the failures."""
         return len(self._texts)
 
     def __repr__(self) -> str:
-        """Count the findings."""
+        """Count the failures."""
         return f"<penstock.Failures of {self.data['law']}: {len(self)}>"
 
 
@@ -191,12 +191,12 @@ def find_failures(
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.
-        findings: The most findings of an objective.
+        findings: The most failures of an objective.
         jitter: The adversary's bound on delays, as in ``"10 ms"``.
         loss: The adversary's bound on the share of packets lost.
         swing: The adversary's bound on the factor by which a rate changes.
         threshold: The least score that counts as a failure, 0 to 1.
-        out: A directory for the findings, where a later call continues. None keeps nothing.
+        out: A directory for the failures, where a later call continues. None keeps nothing.
         jobs: Threads, one a processor by default. A law of Python computes on one at a time.
 
     Raises:

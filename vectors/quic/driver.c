@@ -48,7 +48,7 @@ int main(int count, char **words)
 	FILE *file = count == 2 ? fopen(words[1], "r") : NULL;
 	double at, sent, every, sent_every, datagrams, marked, repeat, want;
 	char line[1024], event[16];
-	int answers = 0, wrong = 0;
+	int outputs = 0, wrong = 0;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (strstr(line, "\"name\""))
@@ -64,9 +64,9 @@ int main(int count, char **words)
 			else if (!strcmp(event, "persistent"))
 				persistent(at, sent);
 		}
-		answers++;
+		outputs++;
 		wrong += fabs(window - want) > fmax(1e-9 * want, 1);
 	}
-	printf("%d answers, %d wrong\n", answers, wrong);
-	return !file || !answers || wrong;
+	printf("%d outputs, %d wrong\n", outputs, wrong);
+	return !file || !outputs || wrong;
 }

@@ -20,7 +20,7 @@ pub(crate) trait Stack {
     }
 }
 
-/// The answers of a stack that are not within `bound` (`real` or `whole_datagrams`) of the file's: sequence, time, answer, got, want.
+/// The outputs of a stack that are not within `bound` (`real` or `whole_datagrams`) of the file's: sequence, time, output, got, want.
 pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) -> Box<dyn Stack>) -> Vec<String> {
     let file: Value = serde_json::from_str(text).expect("JSON");
     let number = |value: &Value, key: &str| value[key].as_u64().unwrap_or_else(|| panic!("no {key} in {value}"));
@@ -46,8 +46,8 @@ pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) 
                     other => panic!("no event is called {other}"),
                 }
             }
-            let answers = [("cwnd_bytes", Some(stack.window()), least), ("pacing_bit_per_s", stack.pacing(), 0.0)];
-            for (key, got, least) in answers {
+            let outputs = [("cwnd_bytes", Some(stack.window()), least), ("pacing_bit_per_s", stack.pacing(), 0.0)];
+            for (key, got, least) in outputs {
                 let (Some(want), Some(got)) = (event[key].as_f64(), got) else { continue };
                 if (got - want).abs() > f64::max(relative * want, least) {
                     differences

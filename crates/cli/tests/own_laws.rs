@@ -25,7 +25,7 @@ static ODD: Entry<Controller> = Entry {
     title: "a window that is not a number",
     source: "a test",
     colour: "#000000",
-    parameters: &[Parameter::choice("window", &["nan", "negative", "panic"], "what it answers", "a test")],
+    parameters: &[Parameter::choice("window", &["nan", "negative", "panic"], "its output", "a test")],
     observables: Observables::NONE,
     linearisation: Linearisation::Automatic,
     real: &build::<f64, Odd>,
@@ -36,7 +36,7 @@ static ODD: Entry<Controller> = Entry {
 
 #[derive(Debug)]
 struct Odd {
-    answer: f64,
+    output: f64,
     panics: bool,
 }
 
@@ -44,7 +44,7 @@ numbers! {
     /// One number.
     struct State {
         /// Its output.
-        answer: "1",
+        output: "1",
     }
 }
 
@@ -54,19 +54,19 @@ impl<N: Number> Law<N> for Odd {
 
     fn compile(values: &Values, _: &cc::Context) -> Result<Self, String> {
         let window = values.number("window");
-        Ok(Self { answer: if window == 0.0 { f64::NAN } else { -1.0 }, panics: window == 2.0 })
+        Ok(Self { output: if window == 0.0 { f64::NAN } else { -1.0 }, panics: window == 2.0 })
     }
     fn initial_state(&self) -> State<N> {
-        State { answer: N::of(4.0) }
+        State { output: N::of(4.0) }
     }
     fn on_event(&self, state: &mut State<N>, event: cc::Event, _: &cc::Observation<N>) {
         if event == cc::Event::Round {
             assert!(!self.panics, "an odd law");
-            state.answer = N::of(self.answer);
+            state.output = N::of(self.output);
         }
     }
     fn output(&self, state: &State<N>, _: &cc::Observation<N>) -> cc::Output<N> {
-        cc::Output { window: state.answer, gap_s: N::of(0.0) }
+        cc::Output { window: state.output, gap_s: N::of(0.0) }
     }
     fn requirements(&self) -> cc::Requirements {
         cc::Requirements::LEAST
@@ -99,13 +99,13 @@ impl<N: Number> Law<N> for OddQueue {
         Ok(Self)
     }
     fn initial_state(&self) -> State<N> {
-        State { answer: N::of(0.0) }
+        State { output: N::of(0.0) }
     }
     fn on_event(&self, state: &mut State<N>, _: aqm::Event, _: &aqm::Observation<N>) {
-        state.answer = N::of(f64::NAN);
+        state.output = N::of(f64::NAN);
     }
     fn output(&self, state: &State<N>, _: &aqm::Observation<N>) -> aqm::Output<N> {
-        aqm::Output { probability: state.answer, price_s: N::of(0.0) }
+        aqm::Output { probability: state.output, price_s: N::of(0.0) }
     }
     fn requirements(&self) -> aqm::Requirements {
         aqm::Requirements { tick_s: Some(0.01), decides: Decides::OnDeparture, marks: true, ..aqm::Requirements::LEAST }
@@ -119,17 +119,17 @@ fn run(bench: &Bench, arguments: &[&str]) -> Ended {
 }
 
 /// The law is at fault, and the message says which, where, when and by what value; it is no bug of Penstock.
-fn an_answer_that_is_not_a_number_is_the_error_of_the_law() {
+fn an_output_that_is_not_a_number_is_the_error_of_the_law() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let queue = "links.bottleneck.aqm={ law = \"odd-queue\" }";
-    let probability = ["links.bottleneck.aqm: ", "`odd-queue` answered a probability or a price of NaN"];
+    let probability = ["links.bottleneck.aqm: ", "the output of `odd-queue` was a probability or a price of NaN"];
     for world in ["packets", "fluid"] {
         for (change, [whose, said]) in [
-            ("flows.ftp.cc={ law = \"odd\" }", ["flows.ftp, flow ", "`odd` answered a window of NaN packets"]),
+            ("flows.ftp.cc={ law = \"odd\" }", ["flows.ftp, flow ", "the output of `odd` was a window of NaN packets"]),
             (
                 "flows.ftp.cc={ law = \"odd\", window = \"negative\" }",
-                ["flows.ftp, flow ", "`odd` answered a window of -1 packets"],
+                ["flows.ftp, flow ", "the output of `odd` was a window of -1 packets"],
             ),
             (queue, probability),
         ] {
@@ -190,8 +190,8 @@ fn main() -> ExitCode {
     optional::run(
         &[
             (
-                "an_answer_that_is_not_a_number_is_the_error_of_the_law",
-                an_answer_that_is_not_a_number_is_the_error_of_the_law as fn(),
+                "an_output_that_is_not_a_number_is_the_error_of_the_law",
+                an_output_that_is_not_a_number_is_the_error_of_the_law as fn(),
             ),
             ("messages_have_the_name_of_the_program", messages_have_the_name_of_the_program),
             ("a_law_that_does_not_halve_starves_others", defects::a_law_that_does_not_halve_starves_others),

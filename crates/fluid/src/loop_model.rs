@@ -34,10 +34,12 @@ impl LoopModel {
     pub const fn counts(self) -> &'static str {
         match self {
             Self::Laws => {
-                "laws and exact delays only; senders know true prices and round-trip times; a periodic law is its \
-                 step map, without a hold"
+                "laws and exact delays only; senders know true prices and round-trip times; a periodic law is a \
+                 discrete map from step to step, and its output is not held in between"
             }
-            Self::Estimators => "adds the senders' estimators: the average round-trip time, the register of marks",
+            Self::Estimators => {
+                "adds the senders' estimators: of the average round-trip time, and of the price from the last marks"
+            }
             Self::Sampled => {
                 "adds sampling: a law that acts once per period or round trip holds its output in between, and the \
                  window changes with the packets"

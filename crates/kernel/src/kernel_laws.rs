@@ -404,7 +404,7 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
     set_bat(&mut law.inner, &call.params);
     let p = call.params.map(Fix::<32>);
     law.steering.outer.beta = [p[10], p[11], p[12]];
-    law.steering.outer.edges = [p[13], p[14]];
+    law.steering.outer.thresholds = [p[13], p[14]];
     law.steering.outer.before = [p[15], p[16]];
     (law.steering.period, law.steering.left, law.steering.least_others) = (p[17], p[18], p[19]);
     let own = Steered { share: p[20], reference: p[21], most_ratio: p[22], least: p[23], floor: p[6] };

@@ -461,7 +461,7 @@ fn a_period_of_clcc() {
         let f = |x: Q| x.value();
         let rule = [Preemption::Hold, Preemption::Decay, Preemption::None][i % 3];
         (fixed.steering.outer.beta, real.steering.outer.beta) = (beta, beta.map(f));
-        (fixed.steering.outer.edges, real.steering.outer.edges) = (edges, edges.map(f));
+        (fixed.steering.outer.thresholds, real.steering.outer.thresholds) = (edges, edges.map(f));
         (fixed.steering.outer.before, real.steering.outer.before) = (before, before.map(f));
         (fixed.steering.period, real.steering.period) = (period, f(period));
         (fixed.steering.least_others, real.steering.least_others) = (Q::of(1.0), 1.0);

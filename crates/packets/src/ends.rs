@@ -239,7 +239,7 @@ impl Engine {
             outcome.covered.max(u32::from(rtt.is_some()))
         };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
-        // A law that asks about the bottleneck follows its estimates, not its own last window.
+        // A law that requires the bottleneck follows its estimates, not its own last window.
         let used = flow.window < group.receive_window || group.probes;
         let settled = !flow.data.recovering() && used;
         let probe = group.probes.then(|| Probe {

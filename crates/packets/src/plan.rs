@@ -204,7 +204,7 @@ impl Parts {
         sender.rack.prr &= !needs.delivery;
         let packets = stream("packets").bits();
         let habits = Habits {
-            // Where nobody answers marks there is nothing to tell of.
+            // Where no flow responds to marks there is nothing to tell of.
             echo: if needs.marks == cc::Marks::Ignored { EcnEcho::PerPacket } else { group.sender.echo() },
             delayed_ack: group.sender.delayed_ack,
             quick_acks: group.sender.quick_acks,

@@ -12,21 +12,24 @@ pub fn idle(scenario: &Scenario) -> Vec<(String, &'static str)> {
     let marks = |group: &Group| {
         group.requirements(scenario.packet).ok().filter(|needs| needs.reliable).map(|needs| needs.marks)
     };
-    let answers = |group: &&Group| marks(group).is_some_and(|marks| marks != Marks::Ignored);
+    let responds = |group: &&Group| marks(group).is_some_and(|marks| marks != Marks::Ignored);
     let mut idle = Vec::new();
     for (name, link) in &scenario.links {
         let off = |parameter: &&Parameter| parameter.name == "ecn" && parameter.default == Default::Is(0.0);
         let on = link.aqm.law.parameters.iter().find(off).is_some_and(|ecn| link.aqm.values.switch(ecn.name));
         // A way back has the law of the way there, also where only acknowledgements take it.
         let mut over = scenario.groups.values().filter(|group| group.forward.contains(name)).peekable();
-        if on && over.peek().is_some() && !over.any(|group| answers(&group)) {
-            idle.push((format!("links.{}.aqm.ecn", bare(name)), "no flow over this link answers marks"));
+        if on && over.peek().is_some() && !over.any(|group| responds(&group)) {
+            idle.push((format!("links.{}.aqm.ecn", bare(name)), "no flow over this link responds to marks"));
         }
     }
     for (name, group) in &scenario.groups {
         let written = group.sender.ecn_echo != group.sender.profile.options().ecn_echo;
         if written && group.sender.ecn_echo != EcnEcho::PerPacket && marks(group) == Some(Marks::Ignored) {
-            idle.push((format!("flows.{}.sender.ecn_echo", bare(name)), "the law of these flows answers no marks"));
+            idle.push((
+                format!("flows.{}.sender.ecn_echo", bare(name)),
+                "the law of these flows does not respond to marks",
+            ));
         }
     }
     idle

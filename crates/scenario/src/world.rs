@@ -37,7 +37,7 @@ pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
 
 /// An observer of a run: a function of the share done, or more.
 pub trait Watcher {
-    /// The share done, 0 to 1, now and then and at least every few tenths of a second; answering `false` stops the run.
+    /// The share done, 0 to 1, now and then and at least every few tenths of a second; `false` stops the run.
     fn progress(&mut self, done: f64) -> bool;
     /// Whether [`Watcher::packet`] shall be called, which costs time.
     fn wants_packets(&self) -> bool {
@@ -151,7 +151,7 @@ pub enum RunError {
     #[error("stopped")]
     Stopped,
     /// A law returned an output that no host can act on, such as a window that is not a number: a bug of the law.
-    #[error("{whose}: {} s into the run `{law}` answered {output}, which is not a number that a host can act on", at.seconds())]
+    #[error("{whose}: {} s into the run the output of `{law}` was {output}, which is not a number that a host can act on", at.seconds())]
     Law {
         /// Where it acts, as a key of the scenario.
         whose: String,

@@ -62,8 +62,8 @@ impl Report {
         }
         match self.findings.len() {
             0 => format!("nothing found in {} evaluations of the space {}", self.evaluations(), space.name),
-            1 => "1 finding".to_owned(),
-            many => format!("{many} findings"),
+            1 => "1 failure".to_owned(),
+            many => format!("{many} failures"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The functions of the WebAssembly module: a block of memory for a request, and the response to it.
 //!
-//! A page writes a request into the block that [`penstock_room`] gives, and [`penstock_answer`] takes it. The response is a block
+//! A page writes a request into the block that [`penstock_allocate`] gives, and [`penstock_answer`] takes it. The response is a block
 //! that [`penstock_done`] takes back.
 
 #![allow(unsafe_code, reason = "a page hands over blocks of the module's memory by their addresses")]
@@ -20,14 +20,14 @@ unsafe extern "C" {
 
 /// A block of so many bytes.
 #[unsafe(no_mangle)]
-pub extern "C" fn penstock_room(bytes: usize) -> *mut u8 {
+pub extern "C" fn penstock_allocate(bytes: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; bytes].into_boxed_slice()).cast()
 }
 
 /// Takes the block of a request and gives that of the response: its address in the upper half, its bytes in the lower.
 ///
 /// # Safety
-/// The block is one of [`penstock_room`], whole, and not given before.
+/// The block is one of [`penstock_allocate`], whole, and not given before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn penstock_answer(at: *mut u8, bytes: usize) -> u64 {
     static ONCE: Once = Once::new();

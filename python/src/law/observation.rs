@@ -80,7 +80,7 @@ observation! {
         buffer,
         /// Packets in that buffer, in the same way [packets].
         level,
-        /// Packets in flight, in the same way, before any are sent in answer to this event [packets].
+        /// Packets in flight, in the same way, before any are sent in response to this event [packets].
         in_flight,
         /// Packets in the buffer and those of the flow, `earlier_s` ago [packets].
         earlier,

@@ -76,13 +76,13 @@ export type Answer<T> =
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  penstock_room(bytes: number): number;
+  penstock_allocate(bytes: number): number;
   penstock_answer(at: number, bytes: number): bigint;
   penstock_done(at: number, bytes: number): void;
 }
 
 /**
- * What libraries in the module ask of a page: the time, by wasm-bindgen. A clock that stands still has no part in results, and no
+ * What libraries in the module require of a page: the time, by wasm-bindgen. A clock that stands still has no part in results, and no
  * glue has to fit the module.
  */
 function still(module: WebAssembly.Module): WebAssembly.Imports {
@@ -93,7 +93,7 @@ function still(module: WebAssembly.Module): WebAssembly.Imports {
   return imports;
 }
 
-/** An instance of the module. One that broke answers nothing more. */
+/** An instance of the module. One that broke gives no more answers. */
 export class Core {
   readonly #exports: Exports;
   #lastWords = "";
@@ -118,13 +118,13 @@ export class Core {
 
   /** The answer as JSON. */
   ask(request: Request): string {
-    const { penstock_room, penstock_answer, penstock_done, memory } = this.#exports;
+    const { penstock_allocate, penstock_answer, penstock_done, memory } = this.#exports;
     const bytes = new TextEncoder().encode(JSON.stringify(request));
-    const room = penstock_room(bytes.length);
-    new Uint8Array(memory.buffer, room, bytes.length).set(bytes);
+    const block = penstock_allocate(bytes.length);
+    new Uint8Array(memory.buffer, block, bytes.length).set(bytes);
     let place: bigint;
     try {
-      place = BigInt.asUintN(64, penstock_answer(room, bytes.length));
+      place = BigInt.asUintN(64, penstock_answer(block, bytes.length));
     } catch (error) {
       throw new Error(this.#lastWords || String(error));
     }

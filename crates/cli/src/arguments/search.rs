@@ -36,7 +36,7 @@ pub(crate) struct Break {
     /// The seed of all random draws of the search
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The largest number of findings for each objective
+    /// The largest number of failures for each objective
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) findings: usize,
     /// Sample the space with a Latin hypercube only, as a comparison for the whole search
@@ -45,7 +45,7 @@ pub(crate) struct Break {
     /// World in which to run the scenarios
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
-    /// Run at most three findings on the kernel's TCP too
+    /// Run at most three failures on the kernel's TCP too
     #[arg(long, value_name = "WORLD", value_parser = ["linux"])]
     pub(crate) confirm: Option<String>,
     /// Run the scenarios of a directory and check the bounds in the files beside them; exit status 1 if a bound is not kept

@@ -448,7 +448,7 @@ fn what_changes_nothing_in_any_cell_is_a_note() {
     let red = ["check", "small.toml", "--set", "links.bottleneck.aqm={ law = \"red\", ecn = true }"];
     let deaf = bench.run(&red);
     assert_eq!(deaf.status, 0);
-    let note = "note: links.bottleneck.aqm.ecn: no flow over this link answers marks, so it has no effect";
+    let note = "note: links.bottleneck.aqm.ecn: no flow over this link responds to marks, so it has no effect";
     assert_eq!(deaf.err.matches(note).count(), 1, "{}", deaf.err);
     let laws = "sweep={ \"flows.ftp.cc\" = [{ law = \"newreno\" }, { law = \"newreno\", ecn = true }] }";
     let swept = bench.run(&[&red[..], &["--set", laws]].concat());

@@ -295,7 +295,7 @@ fn small_windows_leave_less_margin_than_the_paper_has() {
     }
 }
 
-/// Flows that answer nothing count with what they send; several round trips in one contract each with their own.
+/// Unresponsive flows count with what they send; several round trips in one contract each with their own.
 #[test]
 fn aggregates_of_several_groups() {
     let mut mixed = scenario((10.0, 10.0, 100.0), 0.0, 125e3);

@@ -64,7 +64,7 @@ pub(super) struct CoDel {
 numbers! {
     /// The state of CoDel.
     pub(super) struct State {
-        /// Time at which the delay will have been above target for a whole interval; zero while it is below.
+        /// One interval after the delay rose above the target; zero while it is below the target.
         first_above: "s" as "Time at which dropping begins",
         /// Time of the next drop while CoDel drops; afterwards, the time of the last drop.
         drop_next: "s" as "Time of the next drop",

@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
         Parameter::automatic(
             "min_threshold",
             Unit::Packets,
-            "the larger of 5 packets and half of what 5 ms of the line carry",
+            "the larger of 5 packets and half of the packets that the line sends in 5 ms",
             [0.0, 1e9],
             "average queue below which nothing is marked",
             "Adaptive RED, section 3; ns-2's automatic setting",

@@ -1,4 +1,4 @@
-//! BBR, version 3: version 1 with bounds that losses draw, and probes for bandwidth that keep them few.
+//! BBR, version 3: version 1 with bounds that losses set, and probes for bandwidth that keep them few.
 //!
 //! Source: draft-ietf-ccwg-bbr, its repository at commit 4ce5e87 of August 2026, after version 06. The constants of
 //! `preset = "linux-v3"` are those of `net/ipv4/tcp_bbr.c` in google/bbr.
@@ -44,7 +44,7 @@ use signals::{Sample, Signals};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "bbr3",
-    title: "BBR, version 3: sends at the measured bandwidth, within bounds that losses draw",
+    title: "BBR, version 3: sends at the measured bandwidth, within bounds that losses set",
     source: "draft-ietf-ccwg-bbr; google/bbr, net/ipv4/tcp_bbr.c",
     colour: "#b3702e",
     parameters: PARAMETERS,

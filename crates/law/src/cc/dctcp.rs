@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Dctcp<f64>>(),
     linearisation: Linearisation::Mean(
-        "marks that come by chance: a round trip with M of them on average has a reduction with probability \
+        "random marks: if a round trip has M marks on average, the window is reduced in it with probability \
          1 - exp(-M)",
     ),
     real: &build::<f64, Dctcp<f64>>,

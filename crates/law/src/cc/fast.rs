@@ -62,7 +62,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             0.25,
             [1e-6, 1.0],
             "maximum weight of a sample in the average round-trip time",
-            "section 4 asks for an average; min(3/w, 1/4) as the authors described later",
+            "section 4 requires an average; min(3/w, 1/4) as the authors described later",
         ),
         Parameter::automatic(
             "start_growth",

@@ -48,7 +48,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     ],
     observables: Observables::of::<Ledbat>(),
     linearisation: Linearisation::Unsupported(
-        "at its target any window stands still: its flows have the shares that their past left them",
+        "every window is an equilibrium at the target delay, so the shares of its flows depend on their history",
     ),
     real: &build::<f64, Ledbat>,
     dual: None,

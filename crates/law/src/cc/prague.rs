@@ -24,7 +24,7 @@ const LINUX: &str = "L4STeam/linux, tcp_prague.c";
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "prague",
-    title: "TCP Prague: the window answers the share of marked packets, with a virtual round trip",
+    title: "TCP Prague: reduces the window in proportion to the share of marked packets, with a virtual round trip",
     source: "draft-briscoe-iccrg-prague-congestion-control-04; L4STeam/linux, net/ipv4/tcp_prague.c",
     colour: "#d62f5f",
     parameters: &[
@@ -70,13 +70,13 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
         Parameter::switch(
             "fallback",
             false,
-            "falls back to an answer as to losses where the round trip says that the queue is a classic one",
+            "reduces the window as for a loss if the round-trip time shows a classic queue",
             "RFC 9331, section 4.3, item 3; off in Linux",
         ),
     ],
     observables: Observables::of::<Prague>(),
     linearisation: Linearisation::Mean(
-        "marks that come by chance: a virtual round trip with M of them on average has a reduction with probability \
+        "random marks: if a virtual round trip has M marks on average, the window is reduced in it with probability \
          1 - exp(-M)",
     ),
     real: &build::<f64, Prague>,

@@ -143,7 +143,7 @@ pub(super) fn emit(scenario: &Scenario, flows: &[FlowPlan], clock: Clock, stop: 
         let (socket, pace) = &mut emitters[at];
         let content = &content[..pace.packet.0.saturating_sub(HEADERS) as usize];
         match send(socket.as_raw_fd(), content, MsgFlags::empty()) {
-            // Nobody listening yet is no matter for a source that answers nothing.
+            // Nobody listening yet is no matter for a source without congestion control.
             Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
             Err(error) => return Err(error.into()),
         }

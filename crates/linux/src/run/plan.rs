@@ -215,11 +215,11 @@ fn accurate_ecn(scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Accu
         receivers: group.sender.receiver_ecn == ReceiverEcn::Accurate,
         option: group.sender.accecn_option,
     };
-    let answers = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
-    let alike = |group: &Group| asks(group) && answers(group) && accurate(group) == accurate(first);
+    let responds = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
+    let alike = |group: &Group| asks(group) && responds(group) && accurate(group) == accurate(first);
     if let Some((other, _)) = tcp().find(|(_, group)| !alike(group)) {
         let what =
-            format!("all flows share `net.ipv4.tcp_ecn` here, and flows.{other} has it otherwise or answers no marks");
+            format!("all flows share `net.ipv4.tcp_ecn` here, and flows.{other} differs or does not respond to marks");
         refusals.push(no(&whose, &what, "give all groups the same, or use `--world packets`"));
     } else if AccurateEcn::in_kernel() == Some(false) {
         let what = "this kernel does not accept `net.ipv4.tcp_ecn = 3`, which turns accurate ECN (RFC 9768) on";

@@ -107,7 +107,7 @@ fn a_law_that_says_no_number_ends_the_run() {
             assert!(whose.starts_with("flows.f, flow ") && *law == "newreno", "{error}");
             assert!(*at > Time::ZERO && *at < Time(2 * Time::PER_SECOND), "{event:?}: at {at}");
             assert_eq!(*output, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
-            assert!(error.to_string().contains("`newreno` answered a window of"), "{error}");
+            assert!(error.to_string().contains("the output of `newreno` was a window of"), "{error}");
         }
     }
 }

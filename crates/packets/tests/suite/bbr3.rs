@@ -274,7 +274,7 @@ fn a_tenth_of_the_line_is_found_in_two_cycles() {
     }
 }
 
-/// "Handling Token Bucket Policers": 10 Mbit/s and 60 kB of a line of 100. Short-term bounds answer the losses; in the end less than 2 %
+/// "Handling Token Bucket Policers": 10 Mbit/s and 60 kB of a line of 100. Short-term bounds respond to the losses; in the end less than 2 %
 /// is lost, which is what the law tolerates, and of the rate no more goes unused than its headroom of 15 %.
 #[test]
 fn a_policer_has_its_way() {

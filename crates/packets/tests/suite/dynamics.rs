@@ -144,7 +144,7 @@ fn a_source_of_constant_rate() {
     assert_near(group.worst_round_loss.unwrap(), 1.0 / 3.0, 0.03, "a third in each round");
 }
 
-/// An outage from 20 s to 24 s of a source that answers nothing: the link is busy again at once; its queue is longest then, by
+/// An outage from 20 s to 24 s of an unresponsive source: the link is busy again at once; its queue is longest then, by
 /// what came in the outage.
 #[test]
 fn an_outage_is_an_overshoot() {

@@ -134,7 +134,7 @@ fn losses_of_a_group_are_its_own() {
         lost.push((0..90_000).filter(|segment| !got.contains(segment)).collect::<Vec<_>>());
     }
     assert_eq!(lost[0], lost[1]);
-    // A law that answers losses hears of them, and sends again what was lost; SYNs are lost too.
+    // A law that responds to losses hears of them, and sends again what was lost; SYNs are lost too.
     let sender = "start = \"0 s\"\ncc = { law = \"newreno\" }\nloss = 0.3\nsize = \"200 kB\"\n\
                   sender = { profile = \"linux\" }";
     let run = Dumbbell { top: "duration = \"300 s\"", flows: sender, ..Dumbbell::PLAIN }.run();

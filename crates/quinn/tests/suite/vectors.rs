@@ -261,6 +261,6 @@ fn the_driver_in_c_runs() {
         let said = String::from_utf8_lossy(&ended.stdout).into_owned();
         println!("{said}");
         assert_eq!(ended.status.success(), holds, "{said}");
-        assert!(said.contains(" answers, ") && !said.starts_with("0 "), "{said}");
+        assert!(said.contains(" outputs, ") && !said.starts_with("0 "), "{said}");
     }
 }

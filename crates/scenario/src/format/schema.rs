@@ -25,7 +25,7 @@ pub fn schema(registry: &Registry) -> Value {
         definitions.insert(name(table), object(table));
     }
     for entry in registry.laws::<Controller>() {
-        // Whether a law answers nothing is known where it is compiled; the schema lets every law follow the clock.
+        // Whether a law has congestion control is known where it is compiled; the schema lets every law follow the clock.
         definitions.insert(format!("cc.{}", entry.name), law(entry, true));
     }
     for entry in registry.laws::<Aqm>() {

@@ -173,7 +173,7 @@ fn by_itself(
         if let Some((item, _)) = spacing {
             item.wrong(
                 format!("the law `{name}` has no parameter `{SPACING_JITTER}`"),
-                "leave it out: only the gaps of a law that answers nothing, such as `cbr`, are drawn",
+                "leave it out: only a law without congestion control, such as `cbr`, has random gaps",
             );
         }
         return Ok((Vec::new(), 0.0));

@@ -148,7 +148,7 @@ fn waiting(
     let refuse = |item: &Item<'_>, packets: f64, memory: f64| {
         let takes = most.told(packets * A_WAITING_PACKET, memory);
         Err(item.wrong(
-            format!("up to {packets:.0} packets of flows that answer nothing pile up there and take {takes}"),
+            format!("up to {packets:.0} packets of unresponsive flows pile up there and take {takes}"),
             "write a finite buffer, or a lower rate of those flows",
         ))
     };

@@ -3,7 +3,7 @@
 //! Names are held against [`NAMES`], word by word, and text against [`PHRASES`]. What plain English has in another sense stays
 //! in text: a command, a file or a computation *needs* something; a disk has *room*; a document *says* something; an event
 //! *happens*; a number is *seen* in a figure; *reading* is what a parser does; a network or a zone has an *edge*; the *rest*
-//! is what is left. "What" begins questions only: elsewhere a noun says it.
+//! is what is left; a server *answers* a client. "What" begins questions only: elsewhere a noun says it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -30,6 +30,7 @@ const NAMES: &[(&str, &str)] = &[
     ("twins", "kernel implementations"),
     ("reading", "loop model"),
     ("readings", "loop models"),
+    ("edges", "thresholds, bounds or conditioners"),
 ];
 
 /// Names of others, which stay: a flag of Linux's `struct tcp_congestion_ops`.
@@ -57,8 +58,22 @@ const PHRASES: &[(&str, &str)] = &[
     ("a law sees", "the observation of a law"),
     ("the law asks", "the law requires"),
     ("laws that ask", "laws that require"),
+    ("law that asks", "law that requires"),
     ("law is asked", "law is called"),
     ("law answers", "output of the law"),
+    ("answered a window", "output of the law was a window"),
+    ("answered such", "output of the law was such"),
+    ("answers losses", "responds to losses"),
+    ("answer losses", "respond to losses"),
+    ("answers the losses", "responds to the losses"),
+    ("answer as to losses", "reduction as for a loss"),
+    ("answers marks", "responds to marks"),
+    ("answer marks", "respond to marks"),
+    ("answers no marks", "does not respond to marks"),
+    ("answer delay", "respond to delay"),
+    ("answer nothing", "are unresponsive"),
+    ("answers nothing", "is unresponsive"),
+    ("losses draw", "losses set"),
     ("the law has spoken", "the output of the law"),
     ("what the law needs", "the requirements of the law"),
     ("needs of the law", "requirements of the law"),

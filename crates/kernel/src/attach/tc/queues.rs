@@ -163,7 +163,7 @@ fn clcc_words(law: &Clcc<Fix<32>, Bat<Fix<32>>>, class: usize) -> Vec<i64> {
     let of = |number: fn(&Steered<Fix<32>>) -> Fix<32>| own.as_ref().map_or(none, number);
     let mut words = bat_words(&law.inner, class).to_vec();
     let [near, between, far] = outer.beta;
-    let ([edge_near, edge_far], [b1, b2]) = (outer.edges, outer.before);
+    let ([edge_near, edge_far], [b1, b2]) = (outer.thresholds, outer.before);
     let numbers = [near, between, far, edge_near, edge_far, b1, b2, *period, *left, *least_others];
     words.extend(numbers.map(|number| number.0));
     words.extend([of(|o| o.share), of(|o| o.reference), of(|o| o.most_ratio), of(|o| o.least)].map(|number| number.0));

@@ -50,7 +50,7 @@ pub struct Outer<N> {
     /// Gains for a small error, for one between the bounds, and for a large one.
     pub beta: [N; 3],
     /// The upper bound of a small error, and the lower bound of a large one.
-    pub edges: [N; 2],
+    pub thresholds: [N; 2],
     /// Weights of the errors before, over the decrease.
     pub before: [N; 2],
 }
@@ -67,7 +67,7 @@ impl<N: Number> Outer<N> {
     #[must_use]
     pub fn step(&self, decrease: N, errors: [N; 3]) -> N {
         let size = errors[0].max(-errors[0]);
-        let zone = usize::from(size >= self.edges[0]) + usize::from(size >= self.edges[1]);
+        let zone = usize::from(size >= self.thresholds[0]) + usize::from(size >= self.thresholds[1]);
         let pid = Pid { b0: self.beta[zone], b1: self.before[0], b2: self.before[1] };
         decrease + decrease * pid.change(errors[0], errors[1], errors[2])
     }
@@ -237,14 +237,14 @@ impl<N: Number> Steering<N> {
                 "every class has a `share`; leave it out for those that respond, which take what is left".into()
             );
         }
-        let edges = [values.number("edge_near"), values.number("edge_far")];
-        if edges[0] > edges[1] {
-            return Err(format!("`edge_near`, {}, is above `edge_far`, {}", edges[0], edges[1]));
+        let thresholds = [values.number("edge_near"), values.number("edge_far")];
+        if thresholds[0] > thresholds[1] {
+            return Err(format!("`edge_near`, {}, is above `edge_far`, {}", thresholds[0], thresholds[1]));
         }
         Ok(Self {
             outer: Outer {
                 beta: ["beta_near", "beta_between", "beta_far"].map(|name| N::of(values.number(name))),
-                edges: edges.map(N::of),
+                thresholds: thresholds.map(N::of),
                 before: ["b1", "b2"].map(|name| N::of(values.number(name))),
             },
             period_s: values.number("period"),

@@ -16,7 +16,7 @@ fn clcc(settings: &[(&str, f64)]) -> Clcc<f64, Bat<f64>> {
 }
 
 fn outer<N: Number>(beta: [f64; 3]) -> Outer<N> {
-    Outer { beta: beta.map(N::of), edges: [0.1, 0.5].map(N::of), before: [N::of(0.0); 2] }
+    Outer { beta: beta.map(N::of), thresholds: [0.1, 0.5].map(N::of), before: [N::of(0.0); 2] }
 }
 
 /// (4) by backward differences of (3): coefficients and results worked out by hand elsewhere.

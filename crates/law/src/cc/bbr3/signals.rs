@@ -1,4 +1,4 @@
-//! The delivery of the last round trip, and the short-term model: the bounds that losses draw from it outside of probing.
+//! The delivery of the last round trip, and the short-term model: the bounds that losses set from it outside of probing.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "When not Probing for Bandwidth".
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// The events of a controller and the answers of one that follows its document.
+/// The events of a controller and the outputs of one that follows its document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct File {
@@ -23,13 +23,13 @@ pub(crate) struct File {
     pub(crate) datagram_bytes: u64,
     /// The window at the beginning of each sequence [bytes].
     pub(crate) initial_window_bytes: u64,
-    /// How far an answer may be off.
+    /// How far an output may be off.
     pub(crate) tolerance: Tolerance,
     /// Each begins with a new controller.
     pub(crate) sequences: Vec<Sequence>,
 }
 
-/// How far an answer may be off, by the arithmetic of a stack.
+/// How far an output may be off, by the arithmetic of a stack.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Tolerance {
@@ -43,7 +43,7 @@ pub(crate) struct Tolerance {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Bound {
-    /// A part of the answer.
+    /// A part of the output.
     pub(crate) relative: f64,
     /// [bytes]
     pub(crate) bytes: f64,
@@ -63,7 +63,7 @@ pub(crate) struct Sequence {
     pub(crate) events: Vec<Event>,
 }
 
-/// An event, and the answer after it. Its keys are in this order.
+/// An event, and the output after it. Its keys are in this order.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "its name in the files")]

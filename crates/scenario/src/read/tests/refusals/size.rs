@@ -67,7 +67,7 @@ fn an_overload_that_piles_up_is_refused_where_no_machine_can_hold_it() {
     cells(&overload(3500, "unlimited", all)).unwrap();
     let said = refusal(&overload(3550, "unlimited", all));
     assert!(said.starts_with("lab.toml:7: links.bottleneck: up to 167"), "{said}");
-    assert!(said.contains("packets of flows that answer nothing pile up there and take about 16.1 GB"), "{said}");
+    assert!(said.contains("packets of unresponsive flows pile up there and take about 16.1 GB"), "{said}");
     assert!(said.ends_with("write a finite buffer, or a lower rate of those flows"), "{said}");
     cells(&overload(3550, "1000 packets", all)).unwrap();
     // Half of the time at twice the rate, and the queue never empties: as much waits in the end.
