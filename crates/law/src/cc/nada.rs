@@ -13,7 +13,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::newreno::ECN;
-use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, NO_WINDOW, Observation, Output, Requirements};
+use super::{
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, NO_WINDOW, Observation, Output, Requirements,
+};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
