@@ -9,8 +9,9 @@ fn main() -> io::Result<()> {
     // Outside of the repository, as in a packaged crate, there is no viewer.
     if Path::new("../../web/package.json").is_file() {
         let folder = Path::new("../../target/web");
-        // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build.
-        fs::create_dir_all(folder)?;
+        // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build. The command
+        // makes a folder of its own below this one, which would be a change.
+        fs::create_dir_all(folder.join("dist"))?;
         let [script, style] = ["viewer.js", "viewer.css"].map(|name| folder.join(name));
         let there = script.is_file() && style.is_file();
         // Once they are there, only they count: other builds put files of their own beside them.
