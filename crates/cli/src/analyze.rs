@@ -1,6 +1,7 @@
 //! `penstock analyze`: the equilibrium of a scenario, and whether it stays there.
 
 use core::cell::Cell as Held;
+use std::collections::BTreeSet;
 
 use penstock_fluid::sessions::{Sessions, most_stable};
 use penstock_fluid::{AnalysisError, Answer, Busy, LoopModel, Options};
@@ -90,7 +91,15 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         return Err(without.swap_remove(0));
     }
     without.iter().for_each(terminal::fail);
+    // Each once: cells of a sweep, and its seeds, have most of them in common.
+    let mut noted = BTreeSet::new();
+    let mut note = |text: &str| {
+        if noted.insert(text.to_owned()) {
+            terminal::note(format!("note: {text}"));
+        }
+    };
     for (cell, answer) in all {
+        answer.warnings().iter().for_each(|warning| note(warning));
         let sessions = match &answer {
             Answer::Network(analysis) => most_stable(&cell.scenario, &loop_only, analysis),
             _ => None,
@@ -98,9 +107,6 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         let at = options.at.filter(|_| !matches!(answer, Answer::Outer(_)));
         let at = at.map(|at| format!(" --at '{} s'", at.seconds())).unwrap_or_default();
         let disturbance = if options.disturbance { " --disturbance" } else { "" };
-        if matches!(&answer, Answer::Network(analysis) if options.disturbance && analysis.disturbance.is_empty()) {
-            terminal::note("no response to cross traffic: the loop is not known to be stable");
-        }
         let mut view = theory_view(
             &answer,
             sessions.as_ref(),
@@ -113,8 +119,10 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &loop_only)).transpose()?;
         if let Some(map) = &map {
             view.figures.push(map.figure());
-            view.notes
-                .extend(map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")));
+            let reasons: Vec<String> =
+                map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")).collect();
+            reasons.iter().for_each(|reason| note(reason));
+            view.notes.extend(reasons);
         }
         let mut page = of_analysis(&view);
         page.sections[0].tables.extend(theory_tables(&answer));

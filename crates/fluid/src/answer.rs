@@ -47,6 +47,15 @@ impl Answer {
         Ok(Self::Network(Box::new(analyze_watched(scenario, options, busy)?)))
     }
 
+    /// Limits of the result, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        match self {
+            Self::Network(analysis) => &analysis.warnings,
+            Self::Contracts(answer) => &answer.warnings,
+            Self::Outer(answer) => &answer.warnings,
+        }
+    }
+
     /// The verdict, and the margins of the loop that decides it, where it has any.
     pub fn verdict(&self) -> (Verdict, Option<&Margins>) {
         match self {

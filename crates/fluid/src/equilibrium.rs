@@ -462,7 +462,12 @@ fn search(net: &mut Net<'_>, l: usize, begin: Option<f64>, signals: &mut [Signal
                          capacity"
                     )
                 };
-                let why = format!("at {place} the rate of its flows {what} ({:+.1} packets/s)", found.excess);
+                let cause = if OPEN * open < ROUGHEST {
+                    ": a law switches between formulas there, or any window satisfies it"
+                } else {
+                    ""
+                };
+                let why = format!("at {place} the rate of its flows {what} ({:+.1} packets/s){cause}", found.excess);
                 let (link, aqm) = (net.links[l].name.clone(), net.links[l].law());
                 return Err(AnalysisError::NoEquilibrium { link, aqm, why });
             }
