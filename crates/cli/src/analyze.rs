@@ -99,7 +99,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         }
     };
     for (cell, answer) in all {
-        answer.warnings().iter().for_each(|warning| note(warning));
+        for warning in answer.warnings() {
+            note(warning);
+        }
         let sessions = match &answer {
             Answer::Network(analysis) => most_stable(&cell.scenario, &loop_only, analysis),
             _ => None,
@@ -121,7 +123,9 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
             view.figures.push(map.figure());
             let reasons: Vec<String> =
                 map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")).collect();
-            reasons.iter().for_each(|reason| note(reason));
+            for reason in &reasons {
+                note(reason);
+            }
             view.notes.extend(reasons);
         }
         let mut page = of_analysis(&view);

@@ -450,7 +450,9 @@ fn the_registry_is_printed_and_is_json() {
 #[test]
 fn the_state_of_a_law_is_explained() {
     let codel = Bench::new().well(&["laws", "codel"]);
-    for text in ["first_above_s", "Time at which dropping begins [s]", "One interval after the delay rose above the target"] {
+    for text in
+        ["first_above_s", "Time at which dropping begins [s]", "One interval after the delay rose above the target"]
+    {
         assert!(codel.contains(text), "{text}: {codel}");
     }
 }
