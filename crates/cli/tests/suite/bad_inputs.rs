@@ -82,6 +82,11 @@ fn paper(name: &str, text: impl Into<Vec<u8>>, says: &str) -> Row {
     }
 }
 
+/// So many keys that are not known, a line each.
+fn keys(count: usize) -> String {
+    (0..count).map(|n| format!("z{n} = 1")).collect::<Vec<_>>().join("\n")
+}
+
 const PAPER: &str = r#"format = 1
 title = "A paper"
 authors = ["Somebody"]
@@ -152,6 +157,9 @@ fn rows() -> Vec<Row> {
         set(&["\u{1b}]0;pwned\u{7}=1"], "is unknown here"),
         set(&[&format!("title={}", "x".repeat(100_000))], "a title of 100000 characters"),
         row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m"),
+        edit("count = 2", &keys(20_000), "penstock: and 19980 more"),
+        edit("count = 2", &keys(200_000), "penstock: and 199980 more"),
+        edit("law = \"newreno\"", &format!("law = \"newreno\", {}", keys(10_000).replace('\n', ", ")), "penstock: and 9980 more"),
         // Quantities.
         edit("\"10 Mbit/s\"", "\"-1 Mbit/s\"", "is negative"),
         edit("\"10 Mbit/s\"", "\"nan Mbit/s\"", "is not a rate"),
