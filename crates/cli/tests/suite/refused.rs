@@ -167,6 +167,26 @@ fn nothing_that_is_given_acts_on_the_terminal() {
     assert!(ended.status == 0 && !ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{}", ended.err);
 }
 
+/// What is wrong with the keys of `[sweep]` does not hide what is wrong with their values.
+#[test]
+fn all_errors_of_a_sweep_are_told_at_once() {
+    let bench = Bench::new();
+    let sweep = "[sweep]\nseeds = 3\n\"flows.fpt.count\" = [1]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"6 Mbps\"]\n\
+                 \"flows.ftp.rtt\" = [\"40 ms\", \"50 ms\", \"1m\"]\nseed = { count = 3 }\n";
+    bench.write("bad.toml", &format!("{SMALL}{sweep}"));
+    let ended = bench.run(&["check", "bad.toml"]);
+    assert_eq!(ended.status, 2);
+    for what in [
+        "sweep.seeds: the key `seeds` is unknown here: did you mean `seed`?",
+        "flows.fpt.count: no group of flows is named `fpt`",
+        "links.bottleneck.rate: `6 Mbps` is not a rate: write `6 Mbit/s`",
+        "flows.ftp.rtt: `1m` is not a duration: write `1 min` or `1 ms`",
+    ] {
+        assert_eq!(ended.err.matches(what).count(), 1, "{what}\n{}", ended.err);
+    }
+    assert_eq!(ended.err.matches("penstock: ").count(), 4, "{}", ended.err);
+}
+
 /// `check` lists the worlds without running them, and with JSON for programs.
 #[test]
 fn check_says_which_worlds_run_a_file() {
