@@ -165,6 +165,8 @@ fn rows() -> Vec<Row> {
         edit("\"10 Mbit/s\"", "\"nan Mbit/s\"", "is not a rate"),
         edit("\"10 Mbit/s\"", "\"inf Mbit/s\"", "is not a rate"),
         edit("\"10 Mbit/s\"", "\"1e400 Mbit/s\"", "is too large"),
+        edit("\"10 Mbit/s\"", "\"1e999999999 Gbps\"", "is not a rate: write a number and one of the known units"),
+        edit("\"50 packets\"", "\"1e999999999 pkts\"", "is not a buffer: write `unlimited`"),
         edit("\"10 Mbit/s\"", "\"10 Mb/s\"", "write `10 Mbit/s`"),
         edit("\"10 Mbit/s\"", "\"10Mbps\"", "write `10 Mbit/s`"),
         edit("\"10 Mbit/s\"", "\"10 MB/s\"", "write `80 Mbit/s`"),
