@@ -20,6 +20,7 @@ use crate::arguments::{self, Changes, WorldName};
 use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
+use crate::named::Shown as _;
 use crate::program;
 use crate::record::{self, Kept};
 use crate::together::{self, Part};
@@ -90,7 +91,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
             terminal::fail(format!(
                 "{}: {}: outside the error bounds of the run: {what}",
                 program::name(),
-                kept.path.display()
+                kept.path.shown()
             ));
         }
     }
@@ -107,7 +108,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         let path = out
             .put_file("atlas.html", html::write(&page::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
         if !arguments.output.json {
-            terminal::say(format!("atlas   {}", path.display()))?;
+            terminal::say(format!("atlas   {}", path.shown()))?;
         }
     }
     if arguments.output.json {
@@ -158,8 +159,7 @@ fn prepare<'a>(
     let mut cells = scenario::cells(&document)?;
     cells.retain(|cell| item.shows(&cell.labels, extent));
     if cells.is_empty() {
-        let what =
-            format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.display());
+        let what = format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.shown());
         return Err(Failure::Input(what));
     }
     let stem = scenario::stem(&file);
@@ -261,7 +261,7 @@ fn say(
     if !arguments.output.json {
         terminal::say(terminal::look().page(page))?;
         if let Some(home) = home {
-            terminal::say(format!("records {}", home.path().display()))?;
+            terminal::say(format!("records {}", home.path().shown()))?;
             terminal::say(format!("report  {}", record::shown(home.path(), "report.html")))?;
         }
     }
@@ -311,7 +311,7 @@ fn put_on_record(source: &Source, outcome: &Outcome, extent: Extent) -> Result<(
     verdicts.keep(&known);
     let folder = Folder::open(&source.folder)?;
     let path = folder.put_file("verdicts.toml", verdicts.text(&source.key).as_bytes())?;
-    terminal::note(format!("{} verdicts on record in {}", findings.len(), path.display()));
+    terminal::note(format!("{} verdicts on record in {}", findings.len(), path.shown()));
     Ok(())
 }
 

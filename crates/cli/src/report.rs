@@ -17,6 +17,7 @@ use crate::arguments::Report;
 use crate::failure::{Done, Failure, causes};
 use crate::finished::{Finished, Found};
 use crate::folder::Folder;
+use crate::named::Shown as _;
 use crate::record::{self, Kept};
 use crate::{content, pages, program, terminal};
 
@@ -62,7 +63,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
     for directory in &arguments.records {
         let page = if is_record(directory)? { of_record(directory)? } else { of_sweep(directory)? };
         let path = Folder::open(directory)?.put_file("report.html", html::write(&page).as_bytes())?;
-        terminal::say(path.display())?;
+        terminal::say(path.shown())?;
     }
     Ok(Done::Well)
 }
@@ -73,14 +74,14 @@ fn is_record(directory: &Path) -> Result<bool, Failure> {
     if has("record.toml") || has("sweep.json") {
         return Ok(has("record.toml"));
     }
-    Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.display())))
+    Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.shown())))
 }
 
 /// The header of a record, and its summary, where its files are as they were written.
 fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     let path = directory.join("record.toml");
     let again = |e: &RecordError| {
-        let (record, header, program) = (directory.display(), path.display(), program::name());
+        let (record, header, program) = (directory.shown(), path.shown(), program::name());
         Failure::Input(format!("{record}: {}; `{program} run {header}` makes the record again", causes(e)))
     };
     let header = read_header(&bytes(&path, content::HEADER)?).map_err(|e| match e {
@@ -99,7 +100,7 @@ type Tables = Vec<(String, Described)>;
 /// All of a record that its header lists: header, summary, and each table by the name of its file without the ending.
 pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Tables), Failure> {
     if !is_record(directory)? {
-        return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.display())));
+        return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.shown())));
     }
     let (header, summary) = numbers(directory)?;
     let mut tables = Vec::new();
@@ -152,7 +153,7 @@ fn swept(directory: &Path) -> Result<Swept, Failure> {
         }
     }
     if found.is_empty() {
-        return Err(Failure::Input(format!("{} has no record of a cell", directory.display())));
+        return Err(Failure::Input(format!("{} has no record of a cell", directory.shown())));
     }
     Ok(Swept { sweep, found })
 }
@@ -243,9 +244,9 @@ fn known(header: &Header) -> Vec<(String, String)> {
 }
 
 fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    content::read(path, most).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.display())))
+    content::read(path, most).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.shown())))
 }
 
 fn wrong(path: &Path, error: &dyn Error) -> Failure {
-    Failure::Input(format!("{}: {}", path.display(), causes(error)))
+    Failure::Input(format!("{}: {}", path.shown(), causes(error)))
 }

@@ -15,6 +15,7 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
+use crate::named::Shown as _;
 use crate::{embedded, examples, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
@@ -32,7 +33,7 @@ fn is_stdin(path: &Path) -> bool {
 
 /// The name of a file in messages.
 fn called(path: &Path) -> String {
-    if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
+    if is_stdin(path) { STDIN.to_owned() } else { path.shown() }
 }
 
 /// The text of standard input, which can be read once only.
@@ -60,7 +61,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let bytes = if is_stdin(path) { from_stdin() } else { bytes(path) };
     let bytes = bytes.map_err(|why| Failure::Input(format!("cannot read {}: {why}{}", called(path), meant(path))))?;
     if is_record(path) {
-        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.display(), causes(&e))));
+        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.shown(), causes(&e))));
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
@@ -87,7 +88,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // Files of the kernel's own say that they are empty.
     File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
-    terminal::detail(format!("read {}: {} B", path.display(), bytes.len()));
+    terminal::detail(format!("read {}: {} B", path.shown(), bytes.len()));
     Ok(bytes)
 }
 
@@ -168,7 +169,7 @@ pub(crate) fn changed_now(changes: &Changes) -> Vec<String> {
 /// Differences from the scenario's file, `KEY=VALUE`: those of the record that is named for one, and those
 /// changed now.
 pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failure> {
-    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.shown()));
     let mut changes = Vec::new();
     if is_record(path) {
         changes = match read_header(&bytes(path).map_err(wrong)?) {

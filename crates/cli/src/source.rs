@@ -15,6 +15,7 @@ use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
+use crate::named::Shown as _;
 use crate::record;
 use crate::{content, disk};
 
@@ -59,14 +60,14 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
         let of = theirs.map_or_else(
             || "holds something else".to_owned(),
             |Source { file, world, .. }| {
-                format!("has the sweep of {} in the {world} world", joined(path, &file).display())
+                format!("has the sweep of {} in the {world} world", joined(path, &file).shown())
             },
         );
         return Err(Failure::Input(format!(
             "{} {of}, and that of {} in the {world} world would replace its sweep.json; choose another directory \
              with --out DIR",
-            path.display(),
-            batch.file.display(),
+            path.shown(),
+            batch.file.shown(),
         )));
     }
     if theirs.as_ref() != Some(&ours) {

@@ -24,6 +24,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::{Folder, unwritable};
 use crate::jobs::Made;
 use crate::meter::Meter;
+use crate::named::Shown as _;
 use crate::program;
 use crate::record::Subject;
 use crate::{machine, pages, record, registry, scenario, terminal};
@@ -41,7 +42,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     // All that can be wrong with the call is told before anything is made.
     if let Some(command) = options.command.first() {
         penstock_machine::program::find(Path::new(command))
-            .map_err(|e| Failure::Input(format!("cannot run `{}`: {e}", command.display())))?;
+            .map_err(|e| Failure::Input(format!("cannot run `{}`: {e}", command.shown())))?;
     }
     let out = Folder::open(&options.out)?;
     let (draft, capture) = options.pcap.map(|end| begin(&out, &name, end)).transpose()?.unzip();
@@ -68,7 +69,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     })?;
     // Standard output is the command's.
     terminal::note(table(&kept.summary));
-    terminal::note(format!("record  {}", kept.path.display()));
+    terminal::note(format!("record  {}", kept.path.shown()));
     if let Some(captured) = captured {
         let missed = if captured.missed > 0 { format!(", {} missed", captured.missed) } else { String::new() };
         let file = record::shown(&kept.path, CAPTURE_FILE);
@@ -93,7 +94,7 @@ fn only_cell(file: &Path, options: &PathOptions) -> Result<Scenario, Failure> {
     if let [_] = cells.as_slice() {
         return Ok(cells.remove(0).scenario);
     }
-    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.display(), cells.len());
+    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.shown(), cells.len());
     Err(Failure::Input(what))
 }
 

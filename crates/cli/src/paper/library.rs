@@ -7,6 +7,7 @@ use penstock_papers::{Item, Paper, Verdicts};
 
 use crate::arguments::WorldName;
 use crate::failure::Failure;
+use crate::named::Shown as _;
 use crate::scenario::{self, text};
 
 /// A paper of the repository.
@@ -52,7 +53,7 @@ impl Asked {
 impl Source {
     /// The path of `paper.toml`.
     pub(super) fn file(&self) -> String {
-        self.folder.join("paper.toml").display().to_string()
+        self.folder.join("paper.toml").shown()
     }
 
     /// The requested items.
@@ -75,7 +76,7 @@ pub(super) fn find(
     let (key, only) = what.split_once('/').map_or((what, None), |(key, item)| (key, Some(item)));
     if !keys.iter().any(|k| k == key) {
         let known = if keys.is_empty() { "none".into() } else { keys.join(", ") };
-        return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.display())));
+        return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.shown())));
     }
     let source = source(&folder, key, Asked { only: only.map(str::to_owned), world })?;
     if source.items().next().is_none() {
@@ -101,7 +102,7 @@ fn folder(papers: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// The folders of `papers` that have a paper.toml, sorted.
 fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
-    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", papers.display()));
+    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", papers.shown()));
     let mut keys = Vec::new();
     for entry in fs::read_dir(papers).map_err(cannot)? {
         let entry = entry.map_err(cannot)?;
@@ -116,10 +117,10 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
 fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
     let folder = papers.join(key);
     let file = folder.join("paper.toml");
-    let paper = Paper::parse(&text(&file)?, &file.display().to_string()).map_err(Failure::input)?;
+    let paper = Paper::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?;
     let file = folder.join("verdicts.toml");
     let verdicts = if file.exists() {
-        Verdicts::parse(&text(&file)?, &file.display().to_string()).map_err(Failure::input)?
+        Verdicts::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?
     } else {
         Verdicts::default()
     };

@@ -156,7 +156,7 @@ fn rows() -> Vec<Row> {
         edit("count = 2", "count = 2\n\"z\\u001bz\" = 1", "is unknown here"),
         set(&["\u{1b}]0;pwned\u{7}=1"], "is unknown here"),
         set(&[&format!("title={}", "x".repeat(100_000))], "a title of 100000 characters"),
-        row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m"),
+        row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m\\nb.toml"),
         edit("count = 2", &keys(20_000), "penstock: and 19980 more"),
         edit("count = 2", &keys(200_000), "penstock: and 199980 more"),
         edit("law = \"newreno\"", &format!("law = \"newreno\", {}", keys(10_000).replace('\n', ", ")), "penstock: and 9980 more"),

@@ -167,6 +167,32 @@ fn nothing_that_is_given_acts_on_the_terminal() {
     assert!(ended.status == 0 && !ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{}", ended.err);
 }
 
+/// A name cannot begin a message of its own.
+#[test]
+fn a_line_end_in_the_name_of_a_file_is_an_escape() {
+    let bench = Bench::new();
+    let name = "a\npenstock: all is well.toml";
+    bench.write(name, "format = 9");
+    for arguments in [
+        vec!["run", name],
+        vec!["run", "b\nc.toml"],
+        vec!["check", "b\nc.toml"],
+        vec!["sweep", name],
+        vec!["report", name],
+        vec!["show", name],
+        vec!["list", "b\nc"],
+        vec!["paper", "--papers", "b\nc"],
+        vec!["evaluate", "cubic", "--battery", "b\nc"],
+        vec!["compare", "b\nc.toml"],
+        vec!["analyze", "b\nc.toml"],
+    ] {
+        let ended = bench.run(&arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        let own = |line: &str| line.starts_with("penstock: all is well") || line.starts_with("c.toml") || line == "c";
+        assert!(!ended.err.lines().any(own) && ended.err.contains("\\n"), "{arguments:?}: {:?}", ended.err);
+    }
+}
+
 /// What is wrong with the keys of `[sweep]` does not hide what is wrong with their values.
 #[test]
 fn all_errors_of_a_sweep_are_told_at_once() {
