@@ -10,6 +10,7 @@ use penstock_record::{
 };
 use penstock_report::{Page, html};
 use penstock_scenario::summary::Summary;
+use penstock_scenario::visible;
 use penstock_scenario::world::{Cells, Table};
 use serde::Deserialize;
 
@@ -21,6 +22,8 @@ use crate::named::Shown as _;
 use crate::record::{self, Kept};
 use crate::{content, pages, program, terminal};
 
+/// The most characters of a field of CSV: texts of records of other authors have any length, and a terminal may show them.
+const MOST_FIELD: usize = 1000;
 /// Tables of events, in the order of the page.
 const SERIES: [&str; 9] = [
     "links.parquet",
@@ -222,13 +225,13 @@ fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
 /// A table as CSV (RFC 4180, with the line ends of this system); no number is an empty field.
 fn as_csv(table: &Table) -> Result<String, Box<dyn Error>> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| column.name.as_str()))?;
+    writer.write_record(table.columns.iter().map(|column| visible::cut(&column.name, MOST_FIELD).into_owned()))?;
     for row in 0..table.rows() {
         let fields = table.columns.iter().map(|column| match &column.values {
             Cells::Number(values) if values[row].is_nan() => String::new(),
             Cells::Number(values) => values[row].to_string(),
             Cells::Count(values) => values[row].to_string(),
-            Cells::Name { names, rows } => names[rows[row] as usize].clone(),
+            Cells::Name { names, rows } => visible::cut(&names[rows[row] as usize], MOST_FIELD).into_owned(),
         });
         writer.write_record(fields)?;
     }

@@ -236,6 +236,53 @@ fn the_reason_why_a_file_of_a_record_cannot_be_read_is_told() {
     says("summary.json", b"{ \"title\": 1 }", "at line 1 column 12");
 }
 
+/// A text of a megabyte in a record or in `sweep.json` is shown as far as anybody can read it.
+#[test]
+fn long_texts_of_records_are_cut() {
+    use sha2::{Digest, Sha256};
+    let long = "y".repeat(1_000_000);
+    let bench = one();
+    bench.write("swept.toml", &format!("{SMALL}{SWEEP}")).well(&["sweep", "swept.toml"]);
+    let record = bench.path("out/small-seed1");
+    let summary = fs::read_to_string(record.join("summary.json")).unwrap();
+    let forged = summary.replace("\"Two flows\"", &format!("\"{long}\""));
+    assert!(forged.len() > summary.len() + long.len() - 20);
+    fs::write(record.join("summary.json"), &forged).unwrap();
+    let hash = hexadecimal(&Sha256::digest(&forged));
+    forge(&record, |header| {
+        let lines = header.lines().map(|line| match line.strip_prefix("\"summary.json\" = ") {
+            Some(_) => format!("\"summary.json\" = \"{hash}\""),
+            None => line.replace("changes = []", &format!("changes = [\"{long}\"]")),
+        });
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    });
+    let sweep = fs::read_to_string(bench.path("out/swept/sweep.json")).unwrap();
+    let sweep =
+        sweep.replace("\"Two flows\"", &format!("\"{long}\"")).replacen("\"5 Mbit/s\"", &format!("\"{long}\""), 1);
+    assert!(sweep.len() > 2 * long.len());
+    fs::write(bench.path("out/swept/sweep.json"), sweep).unwrap();
+    for arguments in [
+        vec!["show", "out/small-seed1"],
+        vec!["list"],
+        vec!["list", "--plain"],
+        vec!["report", "out/small-seed1"],
+        vec!["report", "--csv", "out/small-seed1"],
+        vec!["report", "out/swept"],
+        vec!["report", "--csv", "out/swept"],
+    ] {
+        let begun = Instant::now();
+        let ended = limited(&bench, 4_000_000, &arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.err);
+        let printed = ended.out.len() + ended.err.len();
+        assert!(printed < 50_000, "{arguments:?}: {printed} bytes");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{arguments:?}: {:?}", begun.elapsed());
+    }
+    for page in ["out/small-seed1/report.html", "out/swept/report.html", "out/show/report.html"] {
+        let bytes = fs::metadata(bench.path(page)).unwrap().len();
+        assert!(bytes < 2_000_000, "{page}: {bytes} bytes");
+    }
+}
+
 #[test]
 fn where_no_file_can_be_made_that_is_what_is_told() {
     let bench = Bench::new();
