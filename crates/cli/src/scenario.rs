@@ -27,7 +27,7 @@ const RECORD: &str = "record.toml";
 const STDIN: &str = "stdin";
 
 /// Whether a path stands for standard input.
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     [Path::new("-"), Path::new("/dev/stdin")].contains(&path)
 }
 

@@ -298,6 +298,43 @@ fn where_no_file_can_be_made_that_is_what_is_told() {
     }
 }
 
+/// A scenario from standard input has no path: its text is its name.
+#[test]
+fn another_scenario_from_standard_input_replaces_nothing() {
+    use std::io::Write;
+    let bench = Bench::new();
+    let piped = |text: &str, more: &[&str]| {
+        let mut command = bench.command(&[&["sweep", "-"], more].concat());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        Ended::of(&child.wait_with_output().unwrap())
+    };
+    let text = format!("{SMALL}{SWEEP}");
+    assert_eq!(piped(&text, &[]).status, 0);
+    let again = piped(&text, &[]);
+    assert!(again.status == 0 && again.err.contains("6 of 6 cells are finished"), "{}", again.err);
+    let sweep = fs::read(bench.path("out/stdin/sweep.json")).unwrap();
+    // One shares no cell with the first, the other shares most.
+    for other in [text.replace("count = 2\nfrom", "count = 3\nfrom"), text.replace("\"20 Mbit/s\"", "\"30 Mbit/s\"")] {
+        let ended = piped(&other, &[]);
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        assert!(
+            ended.err.contains("out/stdin has the sweep of another scenario from standard input in the packets world")
+                && ended.err.contains("choose another directory with --out DIR"),
+            "{}",
+            ended.err
+        );
+        assert_eq!(fs::read(bench.path("out/stdin/sweep.json")).unwrap(), sweep);
+    }
+    let elsewhere = piped(&text.replace("count = 2\nfrom", "count = 3\nfrom"), &["--out", "other"]);
+    assert_eq!(elsewhere.status, 0, "{}", elsewhere.err);
+    // A file of that name is another sweep.
+    bench.write("stdin.toml", &text.replace("count = 2\nfrom", "count = 3\nfrom"));
+    let ended = bench.run(&["sweep", "stdin.toml"]);
+    assert!(ended.status == 2 && ended.err.contains("a scenario from standard input"), "{}", ended.err);
+}
+
 /// Each directory is of one file in one world; it may change, be moved and be copied, and nothing of another is replaced.
 #[test]
 fn a_sweep_of_the_same_name_from_elsewhere_replaces_nothing() {
