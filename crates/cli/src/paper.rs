@@ -16,7 +16,7 @@ use penstock_scenario::read;
 use penstock_scenario::world::World;
 use serde::Serialize;
 
-use crate::arguments::{self, Changes, WorldName};
+use crate::arguments::{self, WorldName};
 use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
@@ -131,8 +131,8 @@ fn compute(source: &Source, item: &Item, extent: Extent) -> Result<Option<Drawn>
         let computed = penstock_papers::compute(item, extent).map_err(wrong)?;
         return Ok(computed.map(|computed| drawn(computed, String::new())));
     };
-    let file = source.folder.join(file);
-    let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let file = source.inside(file)?;
+    let document = scenario::document_of(&source.folder, &file)?;
     let computed = penstock_papers::analyze(item, &scenario::cells(&document)?, extent).map_err(wrong)?;
     Ok(Some(drawn(computed, scenario::text(&file)?)))
 }
@@ -151,8 +151,8 @@ fn prepare<'a>(
     let known = WorldName::from_str(name, false);
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
     let world = scenario::world(world)?;
-    let file = source.folder.join(file);
-    let mut document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let file = source.inside(file)?;
+    let mut document = scenario::document_of(&source.folder, &file)?;
     if let Some(count) = seeds {
         document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }

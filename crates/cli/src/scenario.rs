@@ -114,11 +114,21 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 
 /// The document of a text that came from `path`, with these laws. Files that it names are relative to the path's folder.
 pub(crate) fn loaded(text: &str, path: &Path, laws: Arc<Registry>) -> Result<Document, Failure> {
+    loaded_in(text, path, laws, None)
+}
+
+/// The same, where the files that it names are in the folder `root`, if there is one.
+fn loaded_in(text: &str, path: &Path, laws: Arc<Registry>, root: Option<&Path>) -> Result<Document, Failure> {
+    let root = root.map(Path::to_path_buf);
     let folder = if is_stdin(path) { None } else { path.parent() };
     let folder = folder.map(Path::to_path_buf).unwrap_or_default();
     // A file that cannot be read is told at the place that names it.
     let load = move |name: &str| {
-        let bytes = bytes(&folder.join(name))?;
+        let file = folder.join(name);
+        if root.as_deref().is_some_and(|root| leads_out(root, &file)) {
+            return Err(format!("it is outside of {}", root.as_deref().unwrap_or(&folder).shown()));
+        }
+        let bytes = bytes(&file)?;
         String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
     let mut document = Document::parse_with(text, &called(path), load)?.with_laws(laws);
@@ -126,6 +136,20 @@ pub(crate) fn loaded(text: &str, path: &Path, laws: Arc<Registry>) -> Result<Doc
         document.within(bytes, why);
     }
     Ok(document)
+}
+
+/// Whether a file is not in a folder, by the paths without links: a link, or `..`, leads out of it. A file that does not exist
+/// leads nowhere.
+pub(crate) fn leads_out(folder: &Path, file: &Path) -> bool {
+    match (folder.canonicalize(), file.canonicalize()) {
+        (Ok(folder), Ok(file)) => !file.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Reads a scenario file of a folder that has all that it names.
+pub(crate) fn document_of(folder: &Path, path: &Path) -> Result<Document, Failure> {
+    loaded_in(&text(path)?, path, Arc::clone(registry::laws()), Some(folder))
 }
 
 /// Reads a scenario file with `--seed` and `--set`.

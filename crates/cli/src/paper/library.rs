@@ -56,6 +56,11 @@ impl Source {
         self.folder.join("paper.toml").shown()
     }
 
+    /// The path of a file that the paper names.
+    pub(super) fn inside(&self, named: &str) -> Result<PathBuf, Failure> {
+        inside(&self.folder, named)
+    }
+
     /// The requested items.
     pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
         self.paper.items.iter().filter(|item| self.asked.has(item))
@@ -114,11 +119,24 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
     Ok(keys)
 }
 
+/// The path of a file in a paper's folder. A paper may come from anybody: a link in it to a file elsewhere is not read, for an
+/// error would print lines of that file.
+fn inside(folder: &Path, named: &str) -> Result<PathBuf, Failure> {
+    let file = folder.join(named);
+    if scenario::leads_out(folder, &file) {
+        return Err(Failure::Input(format!(
+            "{}: a link leads to a file outside of the paper's folder: put a copy of that file in its place",
+            file.shown()
+        )));
+    }
+    Ok(file)
+}
+
 fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
     let folder = papers.join(key);
-    let file = folder.join("paper.toml");
+    let file = inside(&folder, "paper.toml")?;
     let paper = Paper::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?;
-    let file = folder.join("verdicts.toml");
+    let file = inside(&folder, "verdicts.toml")?;
     let verdicts = if file.exists() {
         Verdicts::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?
     } else {
