@@ -8,7 +8,7 @@ mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, Verdict};
+use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, UnknownColumn, Verdict};
 use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
@@ -229,6 +229,10 @@ fn judge(
             let finding = penstock_papers::judge(claim, item, &measured, extent);
             findings.push(finding.map_err(|e| wrong(e.to_string()))?);
         }
+        let rows = penstock_papers::rows(item, &measured).map_err(|UnknownColumn { offset, path, why }| {
+            let (file, line) = (source.file(), source.line(offset));
+            Failure::Input(format!("{file}:{line}: columns: `{path}` leads to nothing: {why}"))
+        })?;
         outcomes.push(ItemOutcome {
             id: item.id.get_ref().clone(),
             title: item.title.clone(),
@@ -237,7 +241,7 @@ fn judge(
             figure,
             also,
             traces,
-            rows: penstock_papers::rows(item, &measured),
+            rows,
             colours: colours(item, own.iter().map(|(cell, _)| *cell)),
             scenario_text,
         });

@@ -17,7 +17,8 @@ pub(super) struct Source {
     pub(super) key: String,
     /// Its folder.
     pub(super) folder: PathBuf,
-    /// The content of `paper.toml`.
+    /// The content of `paper.toml`, as text and read.
+    pub(super) text: String,
     pub(super) paper: Paper,
     /// The content of `verdicts.toml`; nothing where there is none yet.
     pub(super) verdicts: Verdicts,
@@ -59,6 +60,11 @@ impl Source {
     /// The path of a file that the paper names.
     pub(super) fn inside(&self, named: &str) -> Result<PathBuf, Failure> {
         inside(&self.folder, named)
+    }
+
+    /// The line of an offset in `paper.toml`.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        penstock_papers::line(&self.text, offset)
     }
 
     /// The requested items.
@@ -135,7 +141,8 @@ fn inside(folder: &Path, named: &str) -> Result<PathBuf, Failure> {
 fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
     let folder = papers.join(key);
     let file = inside(&folder, "paper.toml")?;
-    let paper = Paper::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?;
+    let content = text(&file)?;
+    let paper = Paper::parse(&content, &file.shown()).map_err(Failure::input)?;
     let file = inside(&folder, "verdicts.toml")?;
     let verdicts = if file.exists() {
         Verdicts::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?
@@ -148,5 +155,5 @@ fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
         let known: Vec<&str> = paper.items.iter().map(|i| i.id.get_ref().as_str()).collect();
         return Err(Failure::Input(format!("{key} has no figure `{only}`; it has {}", known.join(", "))));
     }
-    Ok(Source { key: key.to_owned(), folder, paper, verdicts, asked })
+    Ok(Source { key: key.to_owned(), folder, text: content, paper, verdicts, asked })
 }

@@ -94,6 +94,23 @@ fn a_link_out_of_the_folder_of_a_paper_is_not_followed() {
 }
 
 #[test]
+fn a_column_that_leads_to_nothing_is_an_error_with_its_line() {
+    let bench = bench();
+    let line = 1 + PAPER.lines().position(|line| line.starts_with("columns")).unwrap();
+    for (path, says) in [
+        ("links.nope.utilization", "`links` has no `nope`; it has bottleneck"),
+        ("groups.ftp.jian", "`ftp` has no `jian`; it has "),
+        ("groups.ftp", "`groups.ftp` is not a number"),
+    ] {
+        bench.write("papers/two/paper.toml", &PAPER.replace("groups.ftp.jain", path));
+        let ended = bench.run(&["paper", "two"]);
+        assert_eq!(ended.status, 2, "{path}: {}", ended.err);
+        let expected = format!("papers/two/paper.toml:{line}: columns: `{path}` leads to nothing: {says}");
+        assert!(ended.err.contains(&expected), "{expected}\n{}", ended.err);
+    }
+}
+
+#[test]
 fn what_is_not_on_record_differs_until_it_is_put_there() {
     let bench = bench();
     let ended = bench.run(&["paper", "two"]);
