@@ -213,6 +213,21 @@ fn all_errors_of_a_sweep_are_told_at_once() {
     assert_eq!(ended.err.matches("penstock: ").count(), 4, "{}", ended.err);
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn all_errors_of_the_options_of_a_path_are_told_at_once() {
+    let bench = Bench::new();
+    let wrong = ["--rate", "0.1 Gbps", "--delay", "1m", "--queue", "5 pkts", "--loss", "1 %", "--aqm", "fq_codel"];
+    let ended = bench.run(&[&["linux", "path"], &wrong[..], &["--downlink-rate", "2 Mbps", "--", "true"]].concat());
+    assert_eq!(ended.status, 2);
+    let lines: Vec<&str> = ended.err.lines().collect();
+    for option in ["--rate", "--delay", "--queue", "--loss", "--aqm", "--downlink-rate"] {
+        let start = format!("penstock: {option}: ");
+        assert_eq!(lines.iter().filter(|line| line.starts_with(&start)).count(), 1, "{option}\n{}", ended.err);
+    }
+    assert_eq!(lines.len(), 6, "{}", ended.err);
+}
+
 /// `check` lists the worlds without running them, and with JSON for programs.
 #[test]
 fn check_says_which_worlds_run_a_file() {
