@@ -16,6 +16,7 @@ use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
 use crate::meter::Meter;
+use crate::named::Shown as _;
 use crate::program;
 use crate::study::Study;
 use crate::{machine, scenario, terminal};
@@ -66,12 +67,12 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
     if let (Some(at), Some(cell)) = (at, cells.iter().find(|cell| at.is_some_and(|at| at > cell.scenario.duration))) {
-        let (file, at, end) = (arguments.file.display(), at.seconds(), cell.scenario.duration.seconds());
+        let (file, at, end) = (arguments.file.shown(), at.seconds(), cell.scenario.duration.seconds());
         return Err(Failure::Input(format!("--at: {file} ends at {end} s, before {at} s")));
     }
     let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
     if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
-        return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.display())));
+        return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.shown())));
     }
     let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
     let options = Options { at, clocking, disturbance: arguments.disturbance };
@@ -168,7 +169,7 @@ fn busy() -> impl Fn(Busy) {
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    let what = format!("{}: {error}{labels}", arguments.file.display());
+    let what = format!("{}: {error}{labels}", arguments.file.shown());
     match error {
         // What the method does not cover; all else is said of the scenario.
         AnalysisError::NotCounted { .. }

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Check, WorldName};
 use crate::failure::{Done, Failure};
+use crate::named::Shown as _;
 use crate::program;
 use crate::{registry, scenario, terminal};
 
@@ -63,7 +64,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
         return Ok(Done::Well);
     }
     let all = answers.iter().flat_map(|answer| {
-        answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.display(), answer.world))
+        answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.shown(), answer.world))
     });
     Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", program::name()))))
 }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::arguments::{ClockingName, Compare, WorldName};
 use crate::compare_cases as against;
 use crate::failure::{Done, Failure};
+use crate::named::Shown as _;
 use crate::program;
 use crate::study::Study;
 use crate::{interrupt, machine, scenario, terminal};
@@ -227,7 +228,7 @@ fn page(cell: &Cell, compared: &Compared, runs: &[(&'static str, Run)], file: &P
             "One scenario in {} worlds: {} compare {}",
             compared.worlds.len(),
             program::name(),
-            file.display()
+            file.shown()
         ),
         facts: machine::facts(),
         sections: vec![differences, overlay, source],

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::disk;
 use crate::draft::{self, Draft};
 use crate::failure::Failure;
+use crate::named::Shown as _;
 use crate::terminal;
 
 /// A file of a record: its name, which may have folders, and its bytes.
@@ -84,7 +85,7 @@ impl Folder {
         if path.join("record.toml").exists() {
             return Err(Failure::Input(format!(
                 "{} is the record of a run; choose another directory for the sweep with --out DIR",
-                path.display()
+                path.shown()
             )));
         }
         // Who stops before anything is complete takes the directory away, perhaps just now; not time after time.
@@ -103,12 +104,12 @@ impl Folder {
                 Err(TryLockError::WouldBlock) => {
                     return Err(Failure::Input(format!(
                         "another run writes to {}; wait until it ends, or choose another directory with --out DIR",
-                        path.display()
+                        path.shown()
                     )));
                 }
                 Err(TryLockError::Error(e)) => terminal::note(format!(
                     "cannot lock {} ({e}): make sure that no other process writes there",
-                    path.display()
+                    path.shown()
                 )),
             }
             if is_at(&held, &path) {
@@ -119,7 +120,7 @@ impl Folder {
         Err(Failure::Input(format!(
             "{} appears and disappears; check for other processes that write \
                                     there",
-            path.display()
+            path.shown()
         )))
     }
 
@@ -129,7 +130,7 @@ impl Folder {
         if self.held.as_ref().is_none_or(|held| is_at(held, &self.path)) {
             return Ok(());
         }
-        let path = self.path.display();
+        let path = self.path.shown();
         Err(Failure::Input(format!(
             "{path} was moved or removed while cells were written to it; complete ones are where it is now, and the same \
              command goes on there with --out DIR"
@@ -148,7 +149,7 @@ impl Folder {
         Draft::file(&self.path, name)
             .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
             .map_err(|e| self.failed(&place, &e))?;
-        terminal::detail(format!("wrote {}", place.display()));
+        terminal::detail(format!("wrote {}", place.shown()));
         Ok(place)
     }
 
@@ -172,7 +173,7 @@ impl Folder {
             }
             match make(&place) {
                 Ok(()) => {
-                    terminal::detail(format!("wrote {}", place.display()));
+                    terminal::detail(format!("wrote {}", place.shown()));
                     return Ok(place);
                 }
                 // Somebody else was faster: the next name.
@@ -199,7 +200,7 @@ fn is_at(held: &OpenFile, path: &Path) -> bool {
 
 /// The remedy where nothing can be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let path = path.display();
+    let path = path.shown();
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::Machine(format!(
             "no room for {path}: {error}; make room there, or choose another directory with --out DIR. Complete records are \

@@ -9,6 +9,7 @@ use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Table;
 
 use crate::failure::{Failure, causes};
+use crate::named::Shown as _;
 use crate::{content, terminal};
 
 /// Depth below a directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
@@ -59,17 +60,17 @@ pub(crate) fn of(named: &[PathBuf]) -> Result<Vec<Gathered>, Failure> {
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
         let before = places.len();
         look(directory, DEPTH, &mut places)
-            .map_err(|e| Failure::Input(format!("cannot read {}: {e}", directory.display())))?;
+            .map_err(|e| Failure::Input(format!("cannot read {}: {e}", directory.shown())))?;
         if places.len() == before {
             return Err(Failure::Input(format!(
                 "{}: no record in it: name a directory that has record.toml, or one above such directories",
-                directory.display()
+                directory.shown()
             )));
         }
         if places.len() > MOST {
             return Err(Failure::Input(format!(
                 "{}: {} records, more than {MOST}: name fewer directories",
-                directory.display(),
+                directory.shown(),
                 places.len()
             )));
         }
@@ -108,16 +109,16 @@ fn look(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Re
 
 /// Reads a record. One of the version before has no hashes, and is taken as it is.
 fn read(directory: &Path, with_series: bool) -> Result<Gathered, Failure> {
-    let wrong = |file: &str, why: String| Failure::Input(format!("{}: {why}", directory.join(file).display()));
+    let wrong = |file: &str, why: String| Failure::Input(format!("{}: {why}", directory.join(file).shown()));
     let bytes = |file: &str, most: u64| {
         content::read(&directory.join(file), most)
-            .map_err(|e| Failure::Input(format!("cannot read {}: {e}", directory.join(file).display())))
+            .map_err(|e| Failure::Input(format!("cannot read {}: {e}", directory.join(file).shown())))
     };
     let header =
         read_header_of_any(&bytes("record.toml", content::HEADER)?).map_err(|e| wrong("record.toml", causes(&e)))?;
     header
         .intact(|name| content::open(&directory.join(name), content::HASHED))
-        .map_err(|e| Failure::Input(format!("{}: {}", directory.display(), causes(&e))))?;
+        .map_err(|e| Failure::Input(format!("{}: {}", directory.shown(), causes(&e))))?;
     let summary =
         read_summary(&bytes("summary.json", content::SUMMARY)?).map_err(|e| wrong("summary.json", causes(&e)))?;
     let laws = header.laws().map_err(|e| wrong("record.toml", causes(&e)))?;
@@ -148,7 +149,7 @@ fn read(directory: &Path, with_series: bool) -> Result<Gathered, Failure> {
 }
 
 fn older(directory: &Path, file: &str, error: &RecordError) {
-    terminal::note(format!("{}: not drawn: {}", directory.join(file).display(), causes(error)));
+    terminal::note(format!("{}: not drawn: {}", directory.join(file).shown(), causes(error)));
 }
 
 /// The version that computed a record, for people.

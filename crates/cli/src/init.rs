@@ -8,6 +8,7 @@ use crate::arguments;
 use crate::draft::Draft;
 use crate::examples::Inside;
 use crate::failure::{Done, Failure};
+use crate::named::Shown as _;
 use crate::{program, terminal};
 
 // `COPIES: &[Inside]`, with paths from the root of the repository on, written by build.rs.
@@ -16,7 +17,7 @@ include!(concat!(env!("OUT_DIR"), "/copies.rs"));
 /// Runs the command.
 pub(crate) fn init(arguments: &arguments::Init) -> Result<Done, Failure> {
     let given = &arguments.folder;
-    let shown = given.display();
+    let shown = given.shown();
     let cannot = |e: io::Error| Failure::Input(format!("cannot write to {shown}: {e}"));
     let (parent, name) = place(given).map_err(cannot)?;
     let folder = parent.join(&name);

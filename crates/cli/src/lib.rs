@@ -44,6 +44,7 @@ mod machine;
 mod map;
 mod memory;
 mod meter;
+mod named;
 mod outcome;
 mod pages;
 mod paper;

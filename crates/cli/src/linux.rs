@@ -44,6 +44,7 @@ mod kernel {
     use penstock_machine::{Missing, scheduling};
 
     use crate::failure::{Done, Failure};
+    use crate::named::Shown as _;
     use crate::{pages, program, registry, scenario, terminal};
 
     /// Lists the features of this kernel, and reasons for the missing ones.
@@ -121,7 +122,7 @@ mod kernel {
         let files = folder.iter().flat_map(|folder| KERNEL_LAWS.iter().map(move |kernel_law| (kernel_law, folder)));
         for (kernel_law, folder) in files {
             let file = folder.join(format!("{}.txt", kernel_law.name));
-            let shown = file.display().to_string();
+            let shown = file.shown();
             let vectors = Vectors::parse(kernel_law, &shown, &scenario::text(&file)?).map_err(Failure::input)?;
             let mut judged = |report: &Report| {
                 if report.holds() {

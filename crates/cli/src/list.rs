@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::arguments::List;
 use crate::failure::{Done, Failure, causes};
 use crate::gathered::Gathered;
+use crate::named::Shown as _;
 use crate::{content, pages, terminal};
 
 /// Depth below the directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
@@ -85,12 +86,12 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
     // Of a sweep that is named, the cells.
     let all = if arguments.directory.join("sweep.json").is_file() { below } else { look };
     all(&arguments.directory, DEPTH, &mut records)
-        .map_err(|e| Failure::Input(format!("cannot read {}: {e}", arguments.directory.display())))?;
+        .map_err(|e| Failure::Input(format!("cannot read {}: {e}", arguments.directory.shown())))?;
     differ(&mut records);
     if arguments.json {
         terminal::say_json(&Listing { format: 1, records })?;
     } else if records.is_empty() {
-        terminal::say(format!("no records in {}", arguments.directory.display()))?;
+        terminal::say(format!("no records in {}", arguments.directory.shown()))?;
     } else {
         terminal::say(printed(&records))?;
     }
@@ -109,7 +110,7 @@ fn look(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Res
     };
     match read {
         Ok(listed) => found.push(listed),
-        Err(why) => terminal::note(format!("{}: {why}", directory.join(name).display())),
+        Err(why) => terminal::note(format!("{}: {why}", directory.join(name).shown())),
     }
     Ok(())
 }
@@ -128,7 +129,7 @@ fn below(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Re
     directories.sort();
     for path in directories.iter().filter(|_| depth > 0) {
         if let Err(e) = look(path, depth - 1, found) {
-            terminal::note(format!("cannot read {}: {e}", path.display()));
+            terminal::note(format!("cannot read {}: {e}", path.shown()));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, Verdict};
+use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, UnknownColumn, Verdict};
 use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
@@ -16,10 +16,11 @@ use penstock_scenario::read;
 use penstock_scenario::world::World;
 use serde::Serialize;
 
-use crate::arguments::{self, Changes, WorldName};
+use crate::arguments::{self, WorldName};
 use crate::batch::Batch;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others};
+use crate::named::Shown as _;
 use crate::program;
 use crate::record::{self, Kept};
 use crate::together::{self, Part};
@@ -90,7 +91,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
             terminal::fail(format!(
                 "{}: {}: outside the error bounds of the run: {what}",
                 program::name(),
-                kept.path.display()
+                kept.path.shown()
             ));
         }
     }
@@ -107,7 +108,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
         let path = out
             .put_file("atlas.html", html::write(&page::atlas(pages, arguments.short, &machine::facts())).as_bytes())?;
         if !arguments.output.json {
-            terminal::place("atlas", path.display())?;
+            terminal::place("atlas", path.shown())?;
         }
     }
     if arguments.output.json {
@@ -130,8 +131,8 @@ fn compute(source: &Source, item: &Item, extent: Extent) -> Result<Option<Drawn>
         let computed = penstock_papers::compute(item, extent).map_err(wrong)?;
         return Ok(computed.map(|computed| drawn(computed, String::new())));
     };
-    let file = source.folder.join(file);
-    let document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let file = source.inside(file)?;
+    let document = scenario::document_of(&source.folder, &file)?;
     let computed = penstock_papers::analyze(item, &scenario::cells(&document)?, extent).map_err(wrong)?;
     Ok(Some(drawn(computed, scenario::text(&file)?)))
 }
@@ -150,16 +151,15 @@ fn prepare<'a>(
     let known = WorldName::from_str(name, false);
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
     let world = scenario::world(world)?;
-    let file = source.folder.join(file);
-    let mut document = scenario::document(&file, None, &Changes { set: Vec::new() })?;
+    let file = source.inside(file)?;
+    let mut document = scenario::document_of(&source.folder, &file)?;
     if let Some(count) = seeds {
         document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }
     let mut cells = scenario::cells(&document)?;
     cells.retain(|cell| item.shows(&cell.labels, extent));
     if cells.is_empty() {
-        let what =
-            format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.display());
+        let what = format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.shown());
         return Err(Failure::Input(what));
     }
     let stem = scenario::stem(&file);
@@ -229,6 +229,10 @@ fn judge(
             let finding = penstock_papers::judge(claim, item, &measured, extent);
             findings.push(finding.map_err(|e| wrong(e.to_string()))?);
         }
+        let rows = penstock_papers::rows(item, &measured).map_err(|UnknownColumn { offset, path, why }| {
+            let (file, line) = (source.file(), source.line(offset));
+            Failure::Input(format!("{file}:{line}: columns: `{path}` leads to nothing: {why}"))
+        })?;
         outcomes.push(ItemOutcome {
             id: item.id.get_ref().clone(),
             title: item.title.clone(),
@@ -237,7 +241,7 @@ fn judge(
             figure,
             also,
             traces,
-            rows: penstock_papers::rows(item, &measured),
+            rows,
             colours: colours(item, own.iter().map(|(cell, _)| *cell)),
             scenario_text,
         });
@@ -261,7 +265,7 @@ fn say(
     if !arguments.output.json {
         terminal::say(terminal::look().page(page))?;
         if let Some(home) = home {
-            terminal::place("records", home.path().display())?;
+            terminal::place("records", home.path().shown())?;
             terminal::place("report", record::shown(home.path(), "report.html"))?;
         }
     }
@@ -311,7 +315,7 @@ fn put_on_record(source: &Source, outcome: &Outcome, extent: Extent) -> Result<(
     verdicts.keep(&known);
     let folder = Folder::open(&source.folder)?;
     let path = folder.put_file("verdicts.toml", verdicts.text(&source.key).as_bytes())?;
-    terminal::note(format!("{} verdicts on record in {}", findings.len(), path.display()));
+    terminal::note(format!("{} verdicts on record in {}", findings.len(), path.shown()));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use penstock_record::{
 };
 use penstock_report::{Page, html};
 use penstock_scenario::summary::Summary;
+use penstock_scenario::visible;
 use penstock_scenario::world::{Cells, Table};
 use serde::Deserialize;
 
@@ -17,9 +18,12 @@ use crate::arguments::Report;
 use crate::failure::{Done, Failure, causes};
 use crate::finished::{Finished, Found};
 use crate::folder::Folder;
+use crate::named::Shown as _;
 use crate::record::{self, Kept};
 use crate::{content, pages, program, terminal};
 
+/// The most characters of a field of CSV: texts of records of other authors have any length, and a terminal may show them.
+const MOST_FIELD: usize = 1000;
 /// Tables of events, in the order of the page.
 const SERIES: [&str; 9] = [
     "links.parquet",
@@ -62,7 +66,7 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
     for directory in &arguments.records {
         let page = if is_record(directory)? { of_record(directory)? } else { of_sweep(directory)? };
         let path = Folder::open(directory)?.put_file("report.html", html::write(&page).as_bytes())?;
-        terminal::say(path.display())?;
+        terminal::say(path.shown())?;
     }
     Ok(Done::Well)
 }
@@ -73,14 +77,14 @@ fn is_record(directory: &Path) -> Result<bool, Failure> {
     if has("record.toml") || has("sweep.json") {
         return Ok(has("record.toml"));
     }
-    Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.display())))
+    Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.shown())))
 }
 
 /// The header of a record, and its summary, where its files are as they were written.
 fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     let path = directory.join("record.toml");
     let again = |e: &RecordError| {
-        let (record, header, program) = (directory.display(), path.display(), program::name());
+        let (record, header, program) = (directory.shown(), path.shown(), program::name());
         Failure::Input(format!("{record}: {}; `{program} run {header}` makes the record again", causes(e)))
     };
     let header = read_header(&bytes(&path, content::HEADER)?).map_err(|e| match e {
@@ -99,7 +103,7 @@ type Tables = Vec<(String, Described)>;
 /// All of a record that its header lists: header, summary, and each table by the name of its file without the ending.
 pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Tables), Failure> {
     if !is_record(directory)? {
-        return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.display())));
+        return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.shown())));
     }
     let (header, summary) = numbers(directory)?;
     let mut tables = Vec::new();
@@ -152,7 +156,7 @@ fn swept(directory: &Path) -> Result<Swept, Failure> {
         }
     }
     if found.is_empty() {
-        return Err(Failure::Input(format!("{} has no record of a cell", directory.display())));
+        return Err(Failure::Input(format!("{} has no record of a cell", directory.shown())));
     }
     Ok(Swept { sweep, found })
 }
@@ -221,13 +225,13 @@ fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
 /// A table as CSV (RFC 4180, with the line ends of this system); no number is an empty field.
 fn as_csv(table: &Table) -> Result<String, Box<dyn Error>> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| column.name.as_str()))?;
+    writer.write_record(table.columns.iter().map(|column| visible::cut(&column.name, MOST_FIELD).into_owned()))?;
     for row in 0..table.rows() {
         let fields = table.columns.iter().map(|column| match &column.values {
             Cells::Number(values) if values[row].is_nan() => String::new(),
             Cells::Number(values) => values[row].to_string(),
             Cells::Count(values) => values[row].to_string(),
-            Cells::Name { names, rows } => names[rows[row] as usize].clone(),
+            Cells::Name { names, rows } => visible::cut(&names[rows[row] as usize], MOST_FIELD).into_owned(),
         });
         writer.write_record(fields)?;
     }
@@ -243,9 +247,9 @@ fn known(header: &Header) -> Vec<(String, String)> {
 }
 
 fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    content::read(path, most).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.display())))
+    content::read(path, most).map_err(|e| Failure::Input(format!("cannot read {}: {e}", path.shown())))
 }
 
 fn wrong(path: &Path, error: &dyn Error) -> Failure {
-    Failure::Input(format!("{}: {}", path.display(), causes(error)))
+    Failure::Input(format!("{}: {}", path.shown(), causes(error)))
 }

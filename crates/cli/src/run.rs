@@ -17,6 +17,7 @@ use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Job};
+use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::program;
 use crate::record::{self, Kept, Subject};
@@ -142,7 +143,7 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
             let law = group.cc.law.name;
             return Err(Failure::Machine(format!(
                 "{}: flows.{name}.cc: only quinn has `{law}`; add --world linux --generator quic",
-                file.display()
+                file.shown()
             )));
         }
     }
@@ -159,7 +160,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         )));
     }
     for (at, batch) in batches.iter().enumerate() {
-        let file = arguments.files[at].display();
+        let file = arguments.files[at].shown();
         if batch.swept && pcap.is_some() {
             return Err(Failure::Input(format!(
                 "--pcap: {file} is a sweep of {} cells, and a capture is of one run; `{} check {file}` prints its \
@@ -229,7 +230,7 @@ fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> 
     };
     if !json {
         terminal::say(pages::printed_run(kept, &batch.changes))?;
-        terminal::place("record", kept.path.display())?;
+        terminal::place("record", kept.path.shown())?;
         terminal::place("report", record::shown(&kept.path, "report.html"))?;
         if captured {
             terminal::place("packets", record::shown(&kept.path, CAPTURE_FILE))?;

@@ -15,6 +15,7 @@ use penstock_scenario::world::World;
 
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
+use crate::named::Shown as _;
 use crate::{embedded, examples, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
@@ -26,13 +27,13 @@ const RECORD: &str = "record.toml";
 const STDIN: &str = "stdin";
 
 /// Whether a path stands for standard input.
-fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     [Path::new("-"), Path::new("/dev/stdin")].contains(&path)
 }
 
 /// The name of a file in messages.
 fn called(path: &Path) -> String {
-    if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
+    if is_stdin(path) { STDIN.to_owned() } else { path.shown() }
 }
 
 /// The text of standard input, which can be read once only.
@@ -60,7 +61,7 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let bytes = if is_stdin(path) { from_stdin() } else { bytes(path) };
     let bytes = bytes.map_err(|why| Failure::Input(format!("cannot read {}: {why}{}", called(path), meant(path))))?;
     if is_record(path) {
-        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.display(), causes(&e))));
+        return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.shown(), causes(&e))));
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
@@ -87,7 +88,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     // Files of the kernel's own say that they are empty.
     File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
-    terminal::detail(format!("read {}: {} B", path.display(), bytes.len()));
+    terminal::detail(format!("read {}: {} B", path.shown(), bytes.len()));
     Ok(bytes)
 }
 
@@ -113,11 +114,21 @@ pub(crate) fn above(name: &str, wanted: impl Fn(&Path) -> bool) -> Option<PathBu
 
 /// The document of a text that came from `path`, with these laws. Files that it names are relative to the path's folder.
 pub(crate) fn loaded(text: &str, path: &Path, laws: Arc<Registry>) -> Result<Document, Failure> {
+    loaded_in(text, path, laws, None)
+}
+
+/// The same, where the files that it names are in the folder `root`, if there is one.
+fn loaded_in(text: &str, path: &Path, laws: Arc<Registry>, root: Option<&Path>) -> Result<Document, Failure> {
+    let root = root.map(Path::to_path_buf);
     let folder = if is_stdin(path) { None } else { path.parent() };
     let folder = folder.map(Path::to_path_buf).unwrap_or_default();
     // A file that cannot be read is told at the place that names it.
     let load = move |name: &str| {
-        let bytes = bytes(&folder.join(name))?;
+        let file = folder.join(name);
+        if root.as_deref().is_some_and(|root| leads_out(root, &file)) {
+            return Err(format!("it is outside of {}", root.as_deref().unwrap_or(&folder).shown()));
+        }
+        let bytes = bytes(&file)?;
         String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
     let mut document = Document::parse_with(text, &called(path), load)?.with_laws(laws);
@@ -125,6 +136,20 @@ pub(crate) fn loaded(text: &str, path: &Path, laws: Arc<Registry>) -> Result<Doc
         document.within(bytes, why);
     }
     Ok(document)
+}
+
+/// Whether a file is not in a folder, by the paths without links: a link, or `..`, leads out of it. A file that does not exist
+/// leads nowhere.
+pub(crate) fn leads_out(folder: &Path, file: &Path) -> bool {
+    match (folder.canonicalize(), file.canonicalize()) {
+        (Ok(folder), Ok(file)) => !file.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Reads a scenario file of a folder that has all that it names.
+pub(crate) fn document_of(folder: &Path, path: &Path) -> Result<Document, Failure> {
+    loaded_in(&text(path)?, path, Arc::clone(registry::laws()), Some(folder))
 }
 
 /// Reads a scenario file with `--seed` and `--set`.
@@ -172,7 +197,7 @@ pub(crate) fn changed_now(changes: &Changes) -> Vec<String> {
 /// Differences from the scenario's file, `KEY=VALUE`: those of the record that is named for one, and those
 /// changed now.
 pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failure> {
-    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.display()));
+    let wrong = |why: String| Failure::Input(format!("{}: {why}", path.shown()));
     let mut changes = Vec::new();
     if is_record(path) {
         changes = match read_header(&bytes(path).map_err(wrong)?) {

@@ -11,6 +11,7 @@ use clap_mangen::Man;
 
 use crate::arguments::Arguments;
 use crate::failure::{Done, Failure};
+use crate::named::Shown as _;
 use crate::program;
 use crate::terminal;
 
@@ -55,8 +56,8 @@ pub(crate) fn manual(folder: Option<&Path>) -> Result<Done, Failure> {
         return Ok(Done::Well);
     };
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
-    written.map_err(|e| Failure::Input(format!("cannot write manual pages to {}: {e}", folder.display())))?;
-    terminal::note(format!("manual pages in {}", folder.display()));
+    written.map_err(|e| Failure::Input(format!("cannot write manual pages to {}: {e}", folder.shown())))?;
+    terminal::note(format!("manual pages in {}", folder.shown()));
     Ok(Done::Well)
 }
 

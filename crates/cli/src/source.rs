@@ -15,17 +15,21 @@ use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
+use crate::named::Shown as _;
 use crate::record;
-use crate::{content, disk};
+use crate::{content, disk, scenario};
 
 /// The file's name.
 const NAME: &str = "source.json";
+
+/// The name of standard input, which has no path. A scenario from there is known by its text alone.
+const PIPE: &str = "/dev/stdin";
 
 /// Which sweep a directory is of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Source {
     format: u32,
-    /// The scenario's file, relative to the directory: it stays true where both are moved.
+    /// The scenario's file, relative to the directory: it stays true where both are moved. [`PIPE`] for standard input.
     file: String,
     /// The SHA-256 of its text.
     sha256: String,
@@ -35,9 +39,11 @@ struct Source {
 /// Sees whether `folder`, which is open, is of this sweep or of none yet, and writes down that it is.
 pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Finished) -> Result<(), Failure> {
     let path = folder.path();
+    let piped = scenario::is_stdin(&batch.file);
+    let file = if piped { PathBuf::from(PIPE) } else { seen_from(path, &batch.file) };
     let ours = Source {
         format: 1,
-        file: seen_from(path, &batch.file).to_string_lossy().into_owned(),
+        file: file.to_string_lossy().into_owned(),
         sha256: hexadecimal(&Sha256::digest(&batch.text)),
         world: world.to_owned(),
     };
@@ -50,6 +56,8 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
     let shared = || batch.cells.iter().any(|cell| finished.has(&cell.id));
     let same = match &theirs {
         Some(theirs) if theirs.world != ours.world => false,
+        // Two texts from standard input have nothing in common but their way.
+        Some(theirs) if theirs.file == PIPE && theirs.sha256 != ours.sha256 => false,
         Some(theirs) if theirs.file == ours.file => true,
         // It was moved or copied, or is seen from another machine.
         Some(theirs) => (theirs.sha256 == ours.sha256 || !path.join(&theirs.file).exists()) && shared(),
@@ -58,15 +66,20 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
     if !same && !is_empty(path).map_err(|e| unwritable(path, &e))? {
         let of = theirs.map_or_else(
             || "holds something else".to_owned(),
-            |Source { file, world, .. }| {
-                format!("has the sweep of {} in the {world} world", joined(path, &file).display())
+            |Source { file, world, sha256, .. }| {
+                let file = match (file == PIPE, piped && sha256 != ours.sha256) {
+                    (true, true) => "another scenario from standard input".to_owned(),
+                    (true, false) => "a scenario from standard input".to_owned(),
+                    (false, _) => joined(path, &file).shown(),
+                };
+                format!("has the sweep of {file} in the {world} world")
             },
         );
+        let file = if piped { "standard input".to_owned() } else { batch.file.shown() };
         return Err(Failure::Input(format!(
-            "{} {of}, and that of {} in the {world} world would replace its sweep.json; choose another directory \
+            "{} {of}, and that of {file} in the {world} world would replace its sweep.json; choose another directory \
              with --out DIR",
-            path.display(),
-            batch.file.display(),
+            path.shown(),
         )));
     }
     if theirs.as_ref() != Some(&ours) {

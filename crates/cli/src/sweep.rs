@@ -12,6 +12,7 @@ use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::finished::{Finished, Found};
 use crate::folder::{Folder, Others, unwritable};
+use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::record::{self, Kept};
 use crate::{machine, pages, source, terminal};
@@ -47,14 +48,14 @@ impl<'a> Swept<'a> {
                 }
                 Found::Damaged(path, why) => {
                     let aside = swept.folder.set_aside(&path)?;
-                    terminal::note(format!("{}: {why}; it runs again, and is now {}", path.display(), aside.display()));
+                    terminal::note(format!("{}: {why}; it runs again, and is now {}", path.shown(), aside.shown()));
                 }
                 Found::Nothing => {}
             }
         }
         if !swept.kept.is_empty() {
             let (there, all) = (swept.kept.len(), swept.ours.len());
-            terminal::note(format!("{there} of {all} cells are finished in {}", swept.folder.path().display()));
+            terminal::note(format!("{there} of {all} cells are finished in {}", swept.folder.path().shown()));
         }
         Ok(swept)
     }
@@ -82,7 +83,7 @@ impl<'a> Swept<'a> {
         let whole = |cell: &&&Cell| matches!(finished.find(&cell.id, &self.origin), Found::Whole(_));
         let (there, all) = (self.ours.iter().filter(whole).count(), self.ours.len());
         if there > 0 {
-            let place = self.folder.path().display();
+            let place = self.folder.path().shown();
             terminal::fail(format!(
                 "{there} of {all} cells are kept in {place}; run the same command again to \
                                     continue"
@@ -131,7 +132,7 @@ impl<'a> Swept<'a> {
         let kept: Vec<Kept> = self.collect(made)?.into_iter().flatten().collect();
         let batch = self.batch;
         let (there, all) = (kept.len(), batch.cells.len());
-        let place = self.folder.path().display();
+        let place = self.folder.path().shown();
         let outcome = |sweep| Outcome::of_sweep(&batch.file, self.folder.path(), [there, all], sweep);
         if there < all {
             if !json {

@@ -17,6 +17,9 @@ use crate::arguments::{Terminal, When};
 use crate::failure::Failure;
 use crate::{embedded, excerpt};
 
+/// The most characters of a line of a message.
+const MOST_MESSAGE: usize = 4000;
+
 /// The style of output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Manner {
@@ -132,10 +135,16 @@ pub(crate) fn detail(text: impl Display) {
 
 /// Writes an error to standard error; a reader who has gone is no reason to stop.
 pub(crate) fn fail(text: impl Display) {
-    if embedded::note(&text.to_string()) {
+    let text = brief(&text.to_string());
+    if embedded::note(&text) {
         return;
     }
-    let _ = writeln!(io::stderr().lock(), "{}", visible::lines(&text.to_string()));
+    let _ = writeln!(io::stderr().lock(), "{}", visible::lines(&text));
+}
+
+/// A message whose lines can be shown: what it quotes may be as long as a file.
+fn brief(text: &str) -> String {
+    text.split('\n').map(|line| visible::cut(line, MOST_MESSAGE)).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints why the command failed, in colour where a terminal shows it.

@@ -39,6 +39,18 @@ impl Cell {
     /// # Errors
     /// Names the longest valid part of the path, and the value there.
     pub fn number(&self, path: &str) -> Result<f64, String> {
+        self.value(path)?.as_f64().ok_or_else(|| format!("`{path}` is not a number"))
+    }
+
+    /// Whether `path` leads to a number, or to the place of one that this cell has not.
+    pub(crate) fn reaches(&self, path: &str) -> Result<(), String> {
+        match self.value(path)? {
+            Value::Number(_) | Value::Null => Ok(()),
+            _ => Err(format!("`{path}` is not a number")),
+        }
+    }
+
+    fn value(&self, path: &str) -> Result<&Value, String> {
         let mut here = &self.summary;
         let mut walked = String::from("the summary");
         for name in path.split('.') {
@@ -57,7 +69,7 @@ impl Cell {
             here = next;
             walked = format!("`{name}`");
         }
-        here.as_f64().ok_or_else(|| format!("`{path}` is not a number"))
+        Ok(here)
     }
 
     /// Whether its run was outside its error bounds, as a run over an emulated path reports itself.

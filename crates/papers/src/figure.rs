@@ -177,8 +177,30 @@ fn paired<'a>(reference: &Reference, mut lines: impl Iterator<Item = &'a String>
     lines.find(|line| line.eq_ignore_ascii_case(wanted)).cloned()
 }
 
-/// The printed table: one row a cell, in the order of the sweep.
-pub fn rows(item: &Item, cells: &[Cell]) -> Vec<Row> {
+/// A column of an item whose path no cell has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` leads to nothing: {why}")]
+pub struct UnknownColumn {
+    /// Where the path stands in the text of `paper.toml` [B].
+    pub offset: usize,
+    /// The path.
+    pub path: String,
+    /// How far it leads in the last cell, and what there is.
+    pub why: String,
+}
+
+/// The printed table: one row a cell, in the order of the sweep. A cell may lack the number of a column.
+///
+/// # Errors
+/// Names the first column of which all cells lack the number.
+pub fn rows(item: &Item, cells: &[Cell]) -> Result<Vec<Row>, UnknownColumn> {
+    for column in &item.columns {
+        let path = column.path.get_ref();
+        let last = cells.iter().map(|cell| cell.reaches(path)).reduce(Result::or);
+        if let Some(Err(why)) = last {
+            return Err(UnknownColumn { offset: column.path.span().start, path: path.clone(), why });
+        }
+    }
     let row = |cell: &Cell| Row {
         labels: cell.labels.iter().cloned().collect(),
         values: item
@@ -187,7 +209,7 @@ pub fn rows(item: &Item, cells: &[Cell]) -> Vec<Row> {
             .filter_map(|c| Some((c.label.clone(), cell.number(c.path.get_ref()).ok()?)))
             .collect(),
     };
-    cells.iter().map(row).collect()
+    Ok(cells.iter().map(row).collect())
 }
 
 fn sorted(mut points: Vec<Point>) -> Vec<Point> {

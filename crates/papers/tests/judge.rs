@@ -316,7 +316,7 @@ fn a_figure_has_a_line_a_case_with_a_band_of_seeds() {
     assert_eq!(red.iter().map(|p| p.x).collect::<Vec<_>>(), [100e6, 500e6, 1000e6]);
     assert!((red[0].mean - 0.9).abs() < 1e-9 && (red[0].max - red[0].min - 0.001).abs() < 1e-9);
     assert_eq!(drawn.lines[2].points.len(), 1, "what others measured elsewhere is left out");
-    assert_eq!(rows(&paper.items[0], &cells()).len(), 12);
+    assert_eq!(rows(&paper.items[0], &cells()).unwrap().len(), 12);
 }
 
 /// The theory's items: what they need, and what has no meaning there.

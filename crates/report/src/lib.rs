@@ -13,6 +13,7 @@
 //! ```
 
 pub mod assemble;
+mod brief;
 pub mod figure;
 pub mod html;
 pub mod number;

@@ -7,6 +7,7 @@ use comfy_table::{TableStyle, Width};
 
 use penstock_scenario::visible;
 
+use crate::brief::{self, MOST_CALLOUT, MOST_LINE};
 use crate::page::{Align, Callout, ClaimView, Column, Page, TableView, Tally, Tone, Verdict};
 
 /// The layout of text.
@@ -77,7 +78,8 @@ impl Look {
             out.push_str(if self.plain { "\n" } else { "\n\n" });
         }
         let heads: Vec<String> = view.columns.iter().map(|c| self.head(c)).collect();
-        let cell = |row: &Vec<String>, i: usize| self.text(row.get(i).map_or("", String::as_str));
+        let cell =
+            |row: &Vec<String>, i: usize| self.text(&visible::cut(row.get(i).map_or("", String::as_str), MOST_LINE));
         let rows: Vec<Vec<String>> =
             view.rows.iter().map(|row| (0..heads.len()).map(|i| cell(row, i)).collect()).collect();
         if self.plain {
@@ -143,9 +145,10 @@ impl Look {
     }
 
     fn head(self, column: &Column) -> String {
+        let name = visible::cut(&column.name, MOST_LINE);
         self.text(&match column.unit.as_str() {
-            "" => column.name.clone(),
-            unit => format!("{} [{unit}]", column.name),
+            "" => name,
+            unit => format!("{name} [{}]", visible::cut(unit, MOST_LINE)).into(),
         })
     }
 
@@ -166,6 +169,7 @@ impl Look {
 
     /// A page in words and tables, without those shown on demand.
     pub fn page(self, page: &Page) -> String {
+        let page = &*brief::page(page);
         let mut out = self.paragraph(&page.title);
         out.push('\n');
         for section in &page.sections {
@@ -199,7 +203,7 @@ impl Look {
 
     /// One paragraph, in lines that fit.
     pub fn paragraph(self, text: &str) -> String {
-        let text = self.text(text);
+        let text = self.text(&visible::cut(text, MOST_CALLOUT));
         match self.width {
             _ if self.plain => format!("# {text}"),
             Some(width) => textwrap::fill(&text, width.max(NARROWEST)),

@@ -326,12 +326,21 @@ fn not_a(text: &str, kind: &Kind) -> Unreadable {
     let remedy = match (suggestion(text, &[kind]), Decimal::split(text)) {
         (Some(suggestion), _) => suggestion,
         (None, None) => format!("write a number and a unit, as in `10 {}`", kind.example),
-        (None, Some((number, ""))) if units.len() == 1 => format!("write `{} {}`", number.plain(), units[0]),
+        (None, Some((number, ""))) if units.len() == 1 && is_exact(text) => {
+            format!("write `{} {}`", number.plain(), units[0])
+        }
         (None, Some(_)) if units.len() == 1 => format!("write a number in {}", units[0]),
         (None, Some((_, ""))) => "write its unit too".into(),
         (None, Some(_)) => "write a number and one of the known units".into(),
     };
     Unreadable { found: format!("`{text}` is not {}", kind.noun), remedy: remedy + &known }
+}
+
+/// Whether [`Decimal`] has the number at the start of `text` as it stands: digits beyond the 24th and enormous exponents are
+/// not kept, and a suggestion with another number would be another quantity.
+fn is_exact(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    digits <= 24 && Decimal::split(text).is_some_and(|(decimal, _)| decimal.exponent.abs() <= 1000)
 }
 
 /// The same quantity as `text`, in units of these kinds, if its own unit has a name that is common elsewhere.

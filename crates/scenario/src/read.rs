@@ -81,6 +81,8 @@ use crate::write::print;
 const MOST_VALUE: usize = 120;
 /// The most values that all cells of a sweep may have together.
 const MOST_VALUES: usize = 50_000_000;
+/// The most cells that are read for their errors where the sweep itself has one.
+const MOST_TRIED: usize = 200;
 
 /// A scenario file that is TOML; its meaning is checked when its cells are requested.
 #[derive(Clone)]
@@ -238,10 +240,13 @@ impl Document {
         let pinned = |path: &[String]| self.settings.iter().any(|s| path.starts_with(&s.path));
         let axes = match sweep::axes(&root.below("sweep", sweep), first_seed, &pinned) {
             Ok(axes) => axes,
-            Err(reported) => {
+            Err((mut axes, reported)) => {
+                // No seed is wrong once it is read.
+                axes.retain(|axis| axis.key != "seed");
                 // The file itself is read nevertheless, as if nothing were swept. What it lacks the sweep may have.
                 errors.let_keys_be_missing();
                 let _ = self.swept(&plain, &[], 0, (&traces, errors));
+                self.try_each(&plain, &axes, (&traces, errors));
                 return Err(reported);
             }
         };
@@ -256,7 +261,8 @@ impl Document {
         }
         let mut large = false;
         let read = (0..cells).map_while(|at| {
-            if large {
+            // Errors that are only counted need no further cells.
+            if large || errors.is_full() {
                 return None;
             }
             let cell = match self.swept(&plain, &axes, at, (&traces, errors)) {
@@ -269,6 +275,18 @@ impl Document {
             Some(if large { Err(too_large(steps)) } else { Ok(cell) })
         });
         errors.each(errors.count(), read)
+    }
+
+    /// Reads cells in which each value of these axes is once, for the errors in them.
+    fn try_each(&self, plain: &Node, axes: &[sweep::Axis<'_>], (traces, errors): (&Traces<'_>, &Errors)) {
+        let longest = axes.iter().map(|axis| axis.steps.len()).max().unwrap_or(0);
+        for step in (0..longest.min(MOST_TRIED)).take_while(|_| !errors.is_full()) {
+            let at = axes.iter().fold(0usize, |at, axis| {
+                let steps = axis.steps.len();
+                at.saturating_mul(steps).saturating_add(step % steps.max(1))
+            });
+            let _ = self.swept(plain, axes, at, (traces, errors));
+        }
     }
 
     /// The cell of that number, counted with the last axis innermost.

@@ -9,6 +9,7 @@ use penstock_papers::line;
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::named::Shown as _;
 use crate::scenario;
 
 /// A file of bounds.
@@ -29,7 +30,7 @@ impl Gate {
     /// Reads a file of bounds on measures of `criteria`.
     pub(super) fn read(file: &Path, criteria: &[Criterion]) -> Result<Self, Failure> {
         let text = scenario::text(file)?;
-        let name = file.display().to_string();
+        let name = file.shown();
         let wrong = |offset: usize, what: String| Failure::Input(format!("{name}:{}: {what}", line(&text, offset)));
         let read: File =
             toml::from_str(&text).map_err(|e| wrong(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;

@@ -7,6 +7,7 @@ use penstock_evaluation::Criterion;
 
 use crate::examples::Inside;
 use crate::failure::Failure;
+use crate::named::Shown as _;
 use crate::scenario;
 
 // `BATTERY: &[Inside]`, with names below `evaluation`, written by build.rs.
@@ -48,7 +49,7 @@ impl Library {
             let own = BATTERY.iter().map(|inside| inside.name.to_owned());
             return Ok(own.filter(|name| !name.contains('/')).collect());
         };
-        let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", folder.display()));
+        let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", folder.shown()));
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(cannot)? {
             let name = entry.map_err(cannot)?.file_name().to_string_lossy().into_owned();
@@ -58,7 +59,7 @@ impl Library {
         }
         names.sort();
         if names.is_empty() {
-            return Err(Failure::Input(format!("{} has no criteria, such as EV-04.toml", folder.display())));
+            return Err(Failure::Input(format!("{} has no criteria, such as EV-04.toml", folder.shown())));
         }
         Ok(names)
     }
@@ -82,7 +83,7 @@ impl Library {
 
 /// A file as messages name it.
 fn shown(folder: Option<&Path>, name: &str) -> String {
-    folder.unwrap_or(Path::new("evaluation")).join(name).display().to_string()
+    folder.unwrap_or(Path::new("evaluation")).join(name).shown()
 }
 
 /// The text of a file of a directory, or of the command.

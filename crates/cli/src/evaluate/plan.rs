@@ -15,6 +15,7 @@ use crate::arguments::Shard;
 use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::folder::Folder;
+use crate::named::Shown as _;
 use crate::together::{self, Ran};
 use crate::{memory, registry, terminal};
 
@@ -300,7 +301,7 @@ impl<'a> Plan<'a> {
         if there < wanted {
             terminal::say(format!(
                 "{there} of {wanted} runs are finished in {}; the shard that completes them writes the page",
-                home.path().display()
+                home.path().shown()
             ))?;
             return Ok(None);
         }

@@ -24,6 +24,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::{Folder, unwritable};
 use crate::jobs::Made;
 use crate::meter::Meter;
+use crate::named::Shown as _;
 use crate::program;
 use crate::record::Subject;
 use crate::{machine, pages, record, registry, scenario, terminal};
@@ -41,7 +42,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     // All that can be wrong with the call is told before anything is made.
     if let Some(command) = options.command.first() {
         penstock_machine::program::find(Path::new(command))
-            .map_err(|e| Failure::Input(format!("cannot run `{}`: {e}", command.display())))?;
+            .map_err(|e| Failure::Input(format!("cannot run `{}`: {e}", command.shown())))?;
     }
     let out = Folder::open(&options.out)?;
     let (draft, capture) = options.pcap.map(|end| begin(&out, &name, end)).transpose()?.unzip();
@@ -68,7 +69,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     })?;
     // Standard output is the command's.
     terminal::note(table(&kept.summary));
-    terminal::note(format!("record  {}", kept.path.display()));
+    terminal::note(format!("record  {}", kept.path.shown()));
     if let Some(captured) = captured {
         let missed = if captured.missed > 0 { format!(", {} missed", captured.missed) } else { String::new() };
         let file = record::shown(&kept.path, CAPTURE_FILE);
@@ -93,7 +94,7 @@ fn only_cell(file: &Path, options: &PathOptions) -> Result<Scenario, Failure> {
     if let [_] = cells.as_slice() {
         return Ok(cells.remove(0).scenario);
     }
-    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.display(), cells.len());
+    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.shown(), cells.len());
     Err(Failure::Input(what))
 }
 
@@ -135,57 +136,72 @@ cc = { law = "cubic" }
 /// The links of that text.
 const LINKS: [&str; 2] = ["uplink", "downlink"];
 
-/// The scenario that options describe instead of a file.
+/// The scenario that options describe instead of a file. An error lists all that is wrong with them.
 fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure> {
     let document = Document::parse(DESCRIBED, "the path").map_err(|e| Failure::Bug(e.to_string()))?;
     let mut document = document.with_laws(Arc::clone(registry::laws()));
-    let mut set = |option: &str, key: &str, value: &str| {
-        let set = LINKS.iter().try_for_each(|link| document.set(&format!("links.{link}.{key}"), value));
-        set.and_then(|()| document.cells().map(drop)).map_err(|e| Failure::Input(format!("{option}: {e}")))
-    };
-    let unreadable = |option: &str| {
-        let option = option.to_owned();
-        move |e: written::Unreadable| Failure::Input(format!("{option}: {e}"))
-    };
-    if let Some(rate) = &link.rate {
-        written::rate(rate).map_err(unreadable("--rate"))?;
-        set("--rate", "rate", rate)?;
-    }
-    if let Some(delay) = &link.delay {
-        written::time(delay).map_err(unreadable("--delay"))?;
-        set("--delay", "delay", delay)?;
-    }
-    if let Some(aqm) = &link.aqm {
-        if registry::laws().aqm(aqm).is_none() {
-            let known: Vec<&str> = registry::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
-            let what = format!("--aqm: no AQM is named `{aqm}`; there are {}", known.join(", "));
-            return Err(Failure::Input(what));
+    let mut wrong: Vec<String> = Vec::new();
+    // Each option is tried alone, so that an error is said of the one that has it.
+    let mut set = |option: &str, links: &[&str], key: &str, value: &str| {
+        let mut tried = document.clone();
+        let set = links.iter().try_for_each(|link| tried.set(&format!("links.{link}.{key}"), value));
+        match set.and_then(|()| tried.cells().map(drop)) {
+            Ok(()) => document = tried,
+            Err(errors) => wrong.extend(errors.all().first().map(|e| format!("{option}: {e}"))),
         }
-        set("--aqm", "aqm", &format!("{{ law = \"{aqm}\" }}"))?;
+    };
+    let mut unreadable: Vec<String> = Vec::new();
+    let rates = [("--rate", &link.rate, &LINKS[..]), ("--downlink-rate", &link.downlink_rate, &LINKS[1..])];
+    for (option, rate, links) in rates {
+        match rate.as_ref().map(|rate| written::rate(rate).map(|_| rate)) {
+            Some(Ok(rate)) => set(option, links, "rate", rate),
+            Some(Err(e)) => unreadable.push(format!("{option}: {e}")),
+            None => {}
+        }
     }
-    if let Some(queue) = &link.queue {
-        set("--queue", "buffer", queue)?;
+    match link.delay.as_ref().map(|delay| written::time(delay).map(|_| delay)) {
+        Some(Ok(delay)) => set("--delay", &LINKS, "delay", delay),
+        Some(Err(e)) => unreadable.push(format!("--delay: {e}")),
+        None => {}
     }
-    if let Some(loss) = &link.loss {
-        set("--loss", "loss", loss)?;
+    let mut complete = true;
+    match &link.aqm {
+        Some(aqm) if registry::laws().aqm(aqm).is_none() => {
+            let known: Vec<&str> = registry::laws().laws::<Aqm>().iter().map(|law| law.name).collect();
+            complete = false;
+            unreadable.push(format!("--aqm: no AQM is named `{aqm}`; there are {}", known.join(", ")));
+        }
+        Some(aqm) => set("--aqm", &LINKS, "aqm", &format!("{{ law = \"{aqm}\" }}")),
+        None => {}
     }
-    let input = |option: &str, e: &dyn std::fmt::Display| Failure::Input(format!("{option}: {e}"));
-    if let Some(rate) = &link.downlink_rate {
-        written::rate(rate).map_err(unreadable("--downlink-rate"))?;
-        document.set("links.downlink.rate", rate).map_err(|e| input("--downlink-rate", &e))?;
+    for (option, key, value) in [("--queue", "buffer", &link.queue), ("--loss", "loss", &link.loss)] {
+        if let Some(value) = value {
+            set(option, &LINKS, key, value);
+        }
     }
     for change in changes {
         let Some((key, value)) = change.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
-            let what = format!("--set {change}: no `=`; write it as in --set aqm.target=\"5 ms\"");
-            return Err(Failure::Input(what));
+            unreadable.push(format!("--set {change}: no `=`; write it as in --set aqm.target=\"5 ms\""));
+            continue;
         };
         let keys = match key.strip_prefix("aqm.") {
             Some(parameter) => LINKS.map(|link| format!("links.{link}.aqm.{parameter}")).to_vec(),
             None => vec![key.to_owned()],
         };
         for key in keys {
-            document.set(&key, value).map_err(|e| input("--set", &e))?;
+            if let Err(e) = document.set(&key, value) {
+                unreadable.push(format!("--set: {e}"));
+                break;
+            }
         }
+    }
+    wrong.extend(unreadable);
+    if !wrong.is_empty() {
+        // What `--set` changes is read with the others, unless the AQM whose parameters it may set is not there.
+        if let Some(errors) = document.cells().err().filter(|_| complete) {
+            wrong.extend(errors.all().iter().map(ToString::to_string));
+        }
+        return Err(Failure::Input(wrong.join(&format!("\n{}: ", program::name()))));
     }
     let mut cells = scenario::cells(&document)?;
     if let [_] = cells.as_slice() {

@@ -7,6 +7,7 @@ use penstock_papers::{Item, Paper, Verdicts};
 
 use crate::arguments::WorldName;
 use crate::failure::Failure;
+use crate::named::Shown as _;
 use crate::scenario::{self, text};
 
 /// A paper of the repository.
@@ -16,7 +17,8 @@ pub(super) struct Source {
     pub(super) key: String,
     /// Its folder.
     pub(super) folder: PathBuf,
-    /// The content of `paper.toml`.
+    /// The content of `paper.toml`, as text and read.
+    pub(super) text: String,
     pub(super) paper: Paper,
     /// The content of `verdicts.toml`; nothing where there is none yet.
     pub(super) verdicts: Verdicts,
@@ -52,7 +54,17 @@ impl Asked {
 impl Source {
     /// The path of `paper.toml`.
     pub(super) fn file(&self) -> String {
-        self.folder.join("paper.toml").display().to_string()
+        self.folder.join("paper.toml").shown()
+    }
+
+    /// The path of a file that the paper names.
+    pub(super) fn inside(&self, named: &str) -> Result<PathBuf, Failure> {
+        inside(&self.folder, named)
+    }
+
+    /// The line of an offset in `paper.toml`.
+    pub(super) fn line(&self, offset: usize) -> usize {
+        penstock_papers::line(&self.text, offset)
     }
 
     /// The requested items.
@@ -75,7 +87,7 @@ pub(super) fn find(
     let (key, only) = what.split_once('/').map_or((what, None), |(key, item)| (key, Some(item)));
     if !keys.iter().any(|k| k == key) {
         let known = if keys.is_empty() { "none".into() } else { keys.join(", ") };
-        return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.display())));
+        return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.shown())));
     }
     let source = source(&folder, key, Asked { only: only.map(str::to_owned), world })?;
     if source.items().next().is_none() {
@@ -101,7 +113,7 @@ fn folder(papers: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// The folders of `papers` that have a paper.toml, sorted.
 fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
-    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", papers.display()));
+    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", papers.shown()));
     let mut keys = Vec::new();
     for entry in fs::read_dir(papers).map_err(cannot)? {
         let entry = entry.map_err(cannot)?;
@@ -113,13 +125,27 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
     Ok(keys)
 }
 
+/// The path of a file in a paper's folder. A paper may come from anybody: a link in it to a file elsewhere is not read, for an
+/// error would print lines of that file.
+fn inside(folder: &Path, named: &str) -> Result<PathBuf, Failure> {
+    let file = folder.join(named);
+    if scenario::leads_out(folder, &file) {
+        return Err(Failure::Input(format!(
+            "{}: a link leads to a file outside of the paper's folder: put a copy of that file in its place",
+            file.shown()
+        )));
+    }
+    Ok(file)
+}
+
 fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
     let folder = papers.join(key);
-    let file = folder.join("paper.toml");
-    let paper = Paper::parse(&text(&file)?, &file.display().to_string()).map_err(Failure::input)?;
-    let file = folder.join("verdicts.toml");
+    let file = inside(&folder, "paper.toml")?;
+    let content = text(&file)?;
+    let paper = Paper::parse(&content, &file.shown()).map_err(Failure::input)?;
+    let file = inside(&folder, "verdicts.toml")?;
     let verdicts = if file.exists() {
-        Verdicts::parse(&text(&file)?, &file.display().to_string()).map_err(Failure::input)?
+        Verdicts::parse(&text(&file)?, &file.shown()).map_err(Failure::input)?
     } else {
         Verdicts::default()
     };
@@ -129,5 +155,5 @@ fn source(papers: &Path, key: &str, asked: Asked) -> Result<Source, Failure> {
         let known: Vec<&str> = paper.items.iter().map(|i| i.id.get_ref().as_str()).collect();
         return Err(Failure::Input(format!("{key} has no figure `{only}`; it has {}", known.join(", "))));
     }
-    Ok(Source { key: key.to_owned(), folder, paper, verdicts, asked })
+    Ok(Source { key: key.to_owned(), folder, text: content, paper, verdicts, asked })
 }

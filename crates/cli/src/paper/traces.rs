@@ -11,6 +11,7 @@ use penstock_scenario::write::print;
 
 use crate::content;
 use crate::failure::{Failure, causes};
+use crate::named::Shown as _;
 use crate::record::Kept;
 use crate::registry;
 
@@ -30,8 +31,8 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let wrong = |what: String| Failure::Input(format!("{}: {trace}: {what}", item.id.get_ref()));
             let file = kept.path.join(table_file(table));
             let bytes = content::read(&file, content::TABLE);
-            let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.display())))?;
-            let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.display(), causes(&e))))?;
+            let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.shown())))?;
+            let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.shown(), causes(&e))))?;
             let laws = law_names(&print(&cell.scenario));
             let look = SeriesLook {
                 registry: registry::laws(),

@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::failure::{Done, Failure};
 use crate::jobs::{self, Job};
+use crate::named::Shown as _;
 use crate::{pages, registry, scenario, terminal};
 
 /// The ending of the files with bounds.
@@ -139,7 +140,7 @@ pub(super) fn replay(
 
 /// The files with bounds in a directory, by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", folder.display()));
+    let cannot = |e: std::io::Error| Failure::Input(format!("cannot read {}: {e}", folder.shown()));
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(cannot)? {
         let path = entry.map_err(cannot)?.path();
@@ -149,18 +150,18 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     files.sort();
     if files.is_empty() {
-        let folder = folder.display();
+        let folder = folder.shown();
         return Err(Failure::Input(format!("{folder} has no bounds, such as NAME{ENDING} beside NAME.toml")));
     }
     Ok(files)
 }
 
 fn read(path: &Path) -> Result<Replayed, Failure> {
-    let shown = path.display().to_string();
+    let shown = path.shown();
     let bounds = Bounds::parse(&scenario::text(path)?, &shown).map_err(Failure::input)?;
     let file = PathBuf::from(shown.replace(ENDING, ".toml"));
     let text = scenario::text(&file)?;
-    Ok(Replayed { shown: file.display().to_string(), bounds, text })
+    Ok(Replayed { shown: file.shown(), bounds, text })
 }
 
 /// A run that a replay needs.

@@ -2,6 +2,7 @@
 //! anything. It is alone in its file, for memory and time are those of all children of the process.
 
 use std::fs;
+use std::io::{BufWriter, Write};
 
 use crate::bench::{Bench, SMALL, names};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -16,6 +17,8 @@ const MOST_CPU_S: f64 = if cfg!(debug_assertions) { 4.0 } else { 1.0 };
 struct Row {
     name: String,
     files: Vec<(String, Vec<u8>)>,
+    /// A text at the start of the last file, this often. It is not held in memory: that of this process counts as its child's.
+    before: (&'static [u8], usize),
     args: Vec<String>,
     status: i32,
     says: String,
@@ -25,6 +28,7 @@ fn row(name: &str, bytes: impl Into<Vec<u8>>, args: &[&str], status: i32, says: 
     Row {
         name: name.to_owned(),
         files: vec![("e.toml".to_owned(), bytes.into())],
+        before: (b"", 0),
         args: args.iter().map(ToString::to_string).collect(),
         status,
         says: says.to_owned(),
@@ -61,15 +65,26 @@ fn trace(name: &str, bytes: impl Into<Vec<u8>>, says: &str) -> Row {
     row
 }
 
+/// The same with a line many times before the rest.
+fn long_trace(name: &str, line: &'static [u8], times: usize, rest: &str, says: &str) -> Row {
+    Row { before: (line, times), ..trace(name, rest, says) }
+}
+
 /// A paper.
 fn paper(name: &str, text: impl Into<Vec<u8>>, says: &str) -> Row {
     Row {
         name: name.to_owned(),
         files: vec![("papers/p/paper.toml".to_owned(), text.into()), ("papers/p/s.toml".to_owned(), SMALL.into())],
+        before: (b"", 0),
         args: ["paper", "p", "--papers", "papers"].map(ToOwned::to_owned).into(),
         status: 2,
         says: says.to_owned(),
     }
+}
+
+/// So many keys that are not known, a line each.
+fn keys(count: usize) -> String {
+    (0..count).map(|n| format!("z{n} = 1")).collect::<Vec<_>>().join("\n")
 }
 
 const PAPER: &str = r#"format = 1
@@ -141,12 +156,17 @@ fn rows() -> Vec<Row> {
         edit("count = 2", "count = 2\n\"z\\u001bz\" = 1", "is unknown here"),
         set(&["\u{1b}]0;pwned\u{7}=1"], "is unknown here"),
         set(&[&format!("title={}", "x".repeat(100_000))], "a title of 100000 characters"),
-        row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m"),
+        row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m\\nb.toml"),
+        edit("count = 2", &keys(20_000), "penstock: and 19980 more"),
+        edit("count = 2", &keys(200_000), "penstock: and 199980 more"),
+        edit("law = \"newreno\"", &format!("law = \"newreno\", {}", keys(10_000).replace('\n', ", ")), "penstock: and 9980 more"),
         // Quantities.
         edit("\"10 Mbit/s\"", "\"-1 Mbit/s\"", "is negative"),
         edit("\"10 Mbit/s\"", "\"nan Mbit/s\"", "is not a rate"),
         edit("\"10 Mbit/s\"", "\"inf Mbit/s\"", "is not a rate"),
         edit("\"10 Mbit/s\"", "\"1e400 Mbit/s\"", "is too large"),
+        edit("\"10 Mbit/s\"", "\"1e999999999 Gbps\"", "is not a rate: write a number and one of the known units"),
+        edit("\"50 packets\"", "\"1e999999999 pkts\"", "is not a buffer: write `unlimited`"),
         edit("\"10 Mbit/s\"", "\"10 Mb/s\"", "write `10 Mbit/s`"),
         edit("\"10 Mbit/s\"", "\"10Mbps\"", "write `10 Mbit/s`"),
         edit("\"10 Mbit/s\"", "\"10 MB/s\"", "write `80 Mbit/s`"),
@@ -231,6 +251,9 @@ fn rows() -> Vec<Row> {
         trace("a trace without end", "1\n18446744073709551615\n", "is not a time in milliseconds"),
         trace("a trace that is none", "root:*:20228:0:99999:7:::\n", "t:1: a text of 25 characters is not a time"),
         trace("a trace of noise", noise(1000), "it is not text"),
+        long_trace("a trace of 64 MB", b"0\n", 32_000_000, "", "t:20000001: more than 20000000 opportunities"),
+        long_trace("a trace of 40 MB and no time", b"0\n", 19_999_999, "", "t:19999999: a trace that takes no time"),
+        long_trace("a trace whose last line is none", b"1\n", 19_999_990, "x\n", "t:19999991: a text of 1 characters"),
         // What no world does.
         row("a thousand links in a row", chain, &["run", "e.toml"], 3, "a route of 1000 links; 255 are the most"),
         command(&["run", "e.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--set", "flows.ftp.sender.recovery=reno"], 3, "the fate of each packet"),
@@ -250,10 +273,16 @@ fn rows() -> Vec<Row> {
 fn faults(row: &Row) -> Vec<String> {
     let bench = Bench::new();
     let mut before = Vec::new();
-    for (name, bytes) in &row.files {
+    for (at, (name, bytes)) in row.files.iter().enumerate() {
         let path = bench.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
+        let mut file = BufWriter::new(fs::File::create(path).unwrap());
+        let (text, times) = if at + 1 == row.files.len() { row.before } else { (&b""[..], 0) };
+        for _ in 0..times {
+            file.write_all(text).unwrap();
+        }
+        file.write_all(bytes).unwrap();
+        file.flush().unwrap();
         before.push(name.split('/').next().unwrap().to_owned());
     }
     before.sort();
@@ -276,7 +305,8 @@ fn faults(row: &Row) -> Vec<String> {
             !ended.err.chars().any(|c| c != '\n' && penstock_scenario::visible::acts(c)),
             "acts on the terminal".to_owned(),
         ),
-        (ended.err.len() < 5000, format!("a message of {} bytes", ended.err.len())),
+        // Twenty errors, each with the names that are known.
+        (ended.err.len() < 8000, format!("a message of {} bytes", ended.err.len())),
         (names(&bench.path(".")) == before, format!("leaves {:?}", names(&bench.path(".")))),
         (memory_kb < MOST_MEMORY_KB, format!("{memory_kb} kB")),
         (cpu - cpu_before < MOST_CPU_S, format!("{} s", cpu - cpu_before)),

@@ -1,6 +1,7 @@
 //! `paper`: verdicts, the record of verdicts, and what differs from it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::bench::{Bench, SMALL};
@@ -51,6 +52,62 @@ fn bench() -> Bench {
     let sweep = "\n[sweep]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"10 Mbit/s\"]\n";
     bench.write("papers/two/paper.toml", PAPER).write("papers/two/fig1.toml", &format!("{SMALL}{sweep}"));
     bench
+}
+
+/// A paper may come from anybody. What its links lead to is nobody's business.
+#[test]
+fn a_link_out_of_the_folder_of_a_paper_is_not_followed() {
+    let secret = "root:$6$secret:20228:0:99999:7:::\n";
+    let replaced = |file: &str, text: &str| {
+        let bench = bench();
+        bench.write("shadow", secret).write("papers/two/inside.toml", text);
+        let path = bench.path("papers/two").join(file);
+        let _ = fs::remove_file(&path);
+        symlink("../../shadow", &path).unwrap();
+        let ended = bench.run(&["paper", "two"]);
+        assert_eq!(ended.status, 2, "{file}: {}", ended.err);
+        assert!(ended.err.contains("outside of"), "{file}: {}", ended.err);
+        assert!(!ended.err.contains("secret") && !ended.out.contains("secret"), "{file}: {} {}", ended.err, ended.out);
+        assert!(!bench.path("out").exists(), "{file}");
+    };
+    for file in ["paper.toml", "verdicts.toml", "fig1.toml"] {
+        replaced(file, "");
+    }
+    // A folder that is a link, and a trace that the scenario names.
+    let bench = bench();
+    bench.write("elsewhere/s.toml", secret).write("rate", "1\n");
+    symlink("../../elsewhere", bench.path("papers/two/below")).unwrap();
+    bench.write("papers/two/paper.toml", &PAPER.replace("fig1.toml", "below/s.toml"));
+    let ended = bench.run(&["paper", "two"]);
+    assert!(ended.status == 2 && ended.err.contains("outside of"), "{}", ended.err);
+    assert!(!ended.err.contains("secret"), "{}", ended.err);
+    let traced = SMALL.replace("\"10 Mbit/s\"", "{ trace = \"../../rate\" }");
+    bench.write("papers/two/paper.toml", &PAPER.replace("fig1.toml", "s.toml")).write("papers/two/s.toml", &traced);
+    let ended = bench.run(&["paper", "two"]);
+    assert!(ended.status == 2 && ended.err.contains("it is outside of papers/two"), "{}", ended.err);
+    // A link within is one, and the folder itself may be one.
+    let bench = self::bench();
+    fs::rename(bench.path("papers/two/fig1.toml"), bench.path("papers/two/other.toml")).unwrap();
+    symlink("other.toml", bench.path("papers/two/fig1.toml")).unwrap();
+    symlink("papers", bench.path("theirs")).unwrap();
+    assert_eq!(bench.run(&["paper", "two", "--papers", "theirs"]).status, 1);
+}
+
+#[test]
+fn a_column_that_leads_to_nothing_is_an_error_with_its_line() {
+    let bench = bench();
+    let line = 1 + PAPER.lines().position(|line| line.starts_with("columns")).unwrap();
+    for (path, says) in [
+        ("links.nope.utilization", "`links` has no `nope`; it has bottleneck"),
+        ("groups.ftp.jian", "`ftp` has no `jian`; it has "),
+        ("groups.ftp", "`groups.ftp` is not a number"),
+    ] {
+        bench.write("papers/two/paper.toml", &PAPER.replace("groups.ftp.jain", path));
+        let ended = bench.run(&["paper", "two"]);
+        assert_eq!(ended.status, 2, "{path}: {}", ended.err);
+        let expected = format!("papers/two/paper.toml:{line}: columns: `{path}` leads to nothing: {says}");
+        assert!(ended.err.contains(&expected), "{expected}\n{}", ended.err);
+    }
 }
 
 #[test]

@@ -236,6 +236,53 @@ fn the_reason_why_a_file_of_a_record_cannot_be_read_is_told() {
     says("summary.json", b"{ \"title\": 1 }", "at line 1 column 12");
 }
 
+/// A text of a megabyte in a record or in `sweep.json` is shown as far as anybody can read it.
+#[test]
+fn long_texts_of_records_are_cut() {
+    use sha2::{Digest, Sha256};
+    let long = "y".repeat(1_000_000);
+    let bench = one();
+    bench.write("swept.toml", &format!("{SMALL}{SWEEP}")).well(&["sweep", "swept.toml"]);
+    let record = bench.path("out/small-seed1");
+    let summary = fs::read_to_string(record.join("summary.json")).unwrap();
+    let forged = summary.replace("\"Two flows\"", &format!("\"{long}\""));
+    assert!(forged.len() > summary.len() + long.len() - 20);
+    fs::write(record.join("summary.json"), &forged).unwrap();
+    let hash = hexadecimal(&Sha256::digest(&forged));
+    forge(&record, |header| {
+        let lines = header.lines().map(|line| match line.strip_prefix("\"summary.json\" = ") {
+            Some(_) => format!("\"summary.json\" = \"{hash}\""),
+            None => line.replace("changes = []", &format!("changes = [\"{long}\"]")),
+        });
+        lines.collect::<Vec<_>>().join("\n") + "\n"
+    });
+    let sweep = fs::read_to_string(bench.path("out/swept/sweep.json")).unwrap();
+    let sweep =
+        sweep.replace("\"Two flows\"", &format!("\"{long}\"")).replacen("\"5 Mbit/s\"", &format!("\"{long}\""), 1);
+    assert!(sweep.len() > 2 * long.len());
+    fs::write(bench.path("out/swept/sweep.json"), sweep).unwrap();
+    for arguments in [
+        vec!["show", "out/small-seed1"],
+        vec!["list"],
+        vec!["list", "--plain"],
+        vec!["report", "out/small-seed1"],
+        vec!["report", "--csv", "out/small-seed1"],
+        vec!["report", "out/swept"],
+        vec!["report", "--csv", "out/swept"],
+    ] {
+        let begun = Instant::now();
+        let ended = limited(&bench, 4_000_000, &arguments);
+        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.err);
+        let printed = ended.out.len() + ended.err.len();
+        assert!(printed < 50_000, "{arguments:?}: {printed} bytes");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{arguments:?}: {:?}", begun.elapsed());
+    }
+    for page in ["out/small-seed1/report.html", "out/swept/report.html", "out/show/report.html"] {
+        let bytes = fs::metadata(bench.path(page)).unwrap().len();
+        assert!(bytes < 2_000_000, "{page}: {bytes} bytes");
+    }
+}
+
 #[test]
 fn where_no_file_can_be_made_that_is_what_is_told() {
     let bench = Bench::new();
@@ -249,6 +296,43 @@ fn where_no_file_can_be_made_that_is_what_is_told() {
             ended.err
         );
     }
+}
+
+/// A scenario from standard input has no path: its text is its name.
+#[test]
+fn another_scenario_from_standard_input_replaces_nothing() {
+    use std::io::Write;
+    let bench = Bench::new();
+    let piped = |text: &str, more: &[&str]| {
+        let mut command = bench.command(&[&["sweep", "-"], more].concat());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        Ended::of(&child.wait_with_output().unwrap())
+    };
+    let text = format!("{SMALL}{SWEEP}");
+    assert_eq!(piped(&text, &[]).status, 0);
+    let again = piped(&text, &[]);
+    assert!(again.status == 0 && again.err.contains("6 of 6 cells are finished"), "{}", again.err);
+    let sweep = fs::read(bench.path("out/stdin/sweep.json")).unwrap();
+    // One shares no cell with the first, the other shares most.
+    for other in [text.replace("count = 2\nfrom", "count = 3\nfrom"), text.replace("\"20 Mbit/s\"", "\"30 Mbit/s\"")] {
+        let ended = piped(&other, &[]);
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        assert!(
+            ended.err.contains("out/stdin has the sweep of another scenario from standard input in the packets world")
+                && ended.err.contains("choose another directory with --out DIR"),
+            "{}",
+            ended.err
+        );
+        assert_eq!(fs::read(bench.path("out/stdin/sweep.json")).unwrap(), sweep);
+    }
+    let elsewhere = piped(&text.replace("count = 2\nfrom", "count = 3\nfrom"), &["--out", "other"]);
+    assert_eq!(elsewhere.status, 0, "{}", elsewhere.err);
+    // A file of that name is another sweep.
+    bench.write("stdin.toml", &text.replace("count = 2\nfrom", "count = 3\nfrom"));
+    let ended = bench.run(&["sweep", "stdin.toml"]);
+    assert!(ended.status == 2 && ended.err.contains("a scenario from standard input"), "{}", ended.err);
 }
 
 /// Each directory is of one file in one world; it may change, be moved and be copied, and nothing of another is replaced.

@@ -167,6 +167,67 @@ fn nothing_that_is_given_acts_on_the_terminal() {
     assert!(ended.status == 0 && !ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{}", ended.err);
 }
 
+/// A name cannot begin a message of its own.
+#[test]
+fn a_line_end_in_the_name_of_a_file_is_an_escape() {
+    let bench = Bench::new();
+    let name = "a\npenstock: all is well.toml";
+    bench.write(name, "format = 9");
+    for arguments in [
+        vec!["run", name],
+        vec!["run", "b\nc.toml"],
+        vec!["check", "b\nc.toml"],
+        vec!["sweep", name],
+        vec!["report", name],
+        vec!["show", name],
+        vec!["list", "b\nc"],
+        vec!["paper", "--papers", "b\nc"],
+        vec!["evaluate", "cubic", "--battery", "b\nc"],
+        vec!["compare", "b\nc.toml"],
+        vec!["analyze", "b\nc.toml"],
+    ] {
+        let ended = bench.run(&arguments);
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        let own = |line: &str| line.starts_with("penstock: all is well") || line.starts_with("c.toml") || line == "c";
+        assert!(!ended.err.lines().any(own) && ended.err.contains("\\n"), "{arguments:?}: {:?}", ended.err);
+    }
+}
+
+/// What is wrong with the keys of `[sweep]` does not hide what is wrong with their values.
+#[test]
+fn all_errors_of_a_sweep_are_told_at_once() {
+    let bench = Bench::new();
+    let sweep = "[sweep]\nseeds = 3\n\"flows.fpt.count\" = [1]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"6 Mbps\"]\n\
+                 \"flows.ftp.rtt\" = [\"40 ms\", \"50 ms\", \"1m\"]\nseed = { count = 3 }\n";
+    bench.write("bad.toml", &format!("{SMALL}{sweep}"));
+    let ended = bench.run(&["check", "bad.toml"]);
+    assert_eq!(ended.status, 2);
+    for what in [
+        "sweep.seeds: the key `seeds` is unknown here: did you mean `seed`?",
+        "flows.fpt.count: no group of flows is named `fpt`",
+        "links.bottleneck.rate: `6 Mbps` is not a rate: write `6 Mbit/s`",
+        "flows.ftp.rtt: `1m` is not a duration: write `1 min` or `1 ms`",
+    ] {
+        assert_eq!(ended.err.matches(what).count(), 1, "{what}\n{}", ended.err);
+    }
+    assert_eq!(ended.err.matches("penstock: ").count(), 4, "{}", ended.err);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn all_errors_of_the_options_of_a_path_are_told_at_once() {
+    let bench = Bench::new();
+    let wrong = ["--rate", "0.1 Gbps", "--delay", "1m", "--queue", "5 pkts", "--loss", "1 %", "--aqm", "fq_codel"];
+    let ended = bench.run(&[&["linux", "path"], &wrong[..], &["--downlink-rate", "2 Mbps", "--", "true"]].concat());
+    assert_eq!(ended.status, 2);
+    let lines: Vec<&str> = ended.err.lines().collect();
+    for option in ["--rate", "--delay", "--queue", "--loss", "--aqm", "--downlink-rate"] {
+        let start = format!("penstock: {option}: ");
+        assert_eq!(lines.iter().filter(|line| line.starts_with(&start)).count(), 1, "{option}\n{}", ended.err);
+    }
+    assert_eq!(lines.len(), 6, "{}", ended.err);
+}
+
 /// `check` lists the worlds without running them, and with JSON for programs.
 #[test]
 fn check_says_which_worlds_run_a_file() {

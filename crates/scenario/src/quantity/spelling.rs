@@ -2,7 +2,7 @@
 //!
 //! A spelling that has two meanings gives both. One that nobody can be sure of, such as `parsec`, gives none.
 
-use super::{Decimal, Kind};
+use super::{Decimal, Kind, is_exact};
 
 /// A possible meaning of a spelling: `times * 10^power` of a unit that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +23,7 @@ const fn several(times: u128, unit: &'static str) -> Meaning {
 /// The quantities of `kind` that a text may stand for, as a scenario has them; none where its number or unit is unknown.
 pub(super) fn suggested(text: &str, kind: &Kind) -> Vec<String> {
     let Some((decimal, unit)) = Decimal::split(text) else { return Vec::new() };
-    // Longer numbers are not kept digit by digit.
-    let long = text.bytes().filter(u8::is_ascii_digit).count() > 24;
-    if decimal.negative || long || unit.is_empty() {
+    if decimal.negative || !is_exact(text) || unit.is_empty() {
         return Vec::new();
     }
     let in_unit = |meaning: Meaning| {

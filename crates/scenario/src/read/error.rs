@@ -157,6 +157,11 @@ impl Errors {
         self.may_lack_keys.get()
     }
 
+    /// Whether no more errors are kept: those that follow are only counted, and need neither a place nor a remedy.
+    pub(super) fn is_full(&self) -> bool {
+        self.said.borrow().seen.len() >= MOST_KEPT
+    }
+
     /// Reports an error at a position.
     pub(super) fn report(&self, origin: &Origin, key: &str, found: &str, remedy: &str) -> Reported {
         let (at, context) = match origin {
@@ -167,6 +172,9 @@ impl Errors {
             (Origin::Setting(setting), last) => format!("{setting} {}", last.map_or(key, |(_, last)| last)),
             (_, last) => last.map_or(key, |(_, last)| last).to_owned(),
         };
+        if self.is_full() {
+            return self.count_in(at, last);
+        }
         let place = if let Origin::File(span) = origin { Some(self.place(span)) } else { None };
         let (position, excerpt) = place.map_or((None, None), |(line, column, excerpt)| (Some((line, column)), excerpt));
         let error = ReadError {
@@ -189,13 +197,28 @@ impl Errors {
     }
 
     fn keep(&self, at: usize, last: String, error: ReadError) -> Reported {
+        if self.is_full() {
+            return self.count_in(at, last);
+        }
         let mut said = self.said.borrow_mut();
         said.reported += 1;
-        if said.seen.len() >= MOST_KEPT {
-            said.beyond += usize::from(!said.seen.contains(&(at, last)));
-        } else if said.seen.insert((at, last)) {
+        if said.seen.insert((at, last)) {
             said.kept.push((at, error));
         }
+        Reported(())
+    }
+
+    /// Counts an error at a key of a table, where no more are kept.
+    pub(super) fn one_more(&self, origin: &Origin, key: &str) -> Reported {
+        let at = if let Origin::File(span) = origin { span.start } else { usize::MAX };
+        self.count_in(at, key.to_owned())
+    }
+
+    /// Counts an error that is not kept.
+    fn count_in(&self, at: usize, last: String) -> Reported {
+        let mut said = self.said.borrow_mut();
+        said.reported += 1;
+        said.beyond += usize::from(!said.seen.contains(&(at, last)));
         Reported(())
     }
 
@@ -317,8 +340,8 @@ fn excerpt(line: &str, from: usize, to: usize) -> Option<Excerpt> {
 /// The name in `known` that `word` was probably meant to be.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase();
-    let near = known.iter().map(|k| (distance(&lower, &k.to_lowercase()), *k)).min_by_key(|(d, _)| *d)?;
     let allowed = (word.chars().count() / 3).max(1);
+    let near = known.iter().map(|k| (distance(&lower, &k.to_lowercase()), *k)).min_by_key(|(d, _)| *d)?;
     (near.0 <= allowed).then_some(near.1)
 }
 

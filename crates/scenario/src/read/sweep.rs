@@ -32,17 +32,17 @@ pub(super) struct Axis<'a> {
 }
 
 /// The axes of a sweep, the innermost last: keys in the order of the file, named axes (`case` is one), seeds. Keys at
-/// or below one of `pinned` are left out.
+/// or below one of `pinned` are left out. Where something is wrong, the error has those axes that can be read.
 pub(super) fn axes<'a>(
     sweep: &Item<'a>,
     first_seed: u64,
     pinned: &dyn Fn(&[String]) -> bool,
-) -> Result<Vec<Axis<'a>>, Reported> {
+) -> Result<Vec<Axis<'a>>, (Vec<Axis<'a>>, Reported)> {
     let remedy = "write lists of values, as in `\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]`";
     let (mut values, mut cases, mut seeds) = (Vec::new(), Vec::new(), None);
     let mut paths: Vec<Vec<String>> = Vec::new();
     let before = sweep.errors.count();
-    for (key, item) in sweep.settings(remedy)? {
+    for (key, item) in sweep.settings(remedy).map_err(|reported| (Vec::new(), reported))? {
         match key {
             "seed" => {
                 seeds = Some(seed_axis(&item, first_seed));
@@ -83,14 +83,24 @@ pub(super) fn axes<'a>(
         paths.extend(own);
     }
     let seeds = seeds.filter(|_| !pinned(&["seed".to_owned()]));
-    let axes = sweep.errors.each(before, values.into_iter().chain(cases).chain(seeds))?;
+    let (mut axes, mut wrong) = (Vec::new(), None);
+    for axis in values.into_iter().chain(cases).chain(seeds) {
+        match axis {
+            Ok(axis) => axes.push(axis),
+            Err(reported) => wrong = Some(reported),
+        }
+    }
+    if wrong.is_some() || sweep.errors.count() > before {
+        return Err((axes, wrong.unwrap_or_else(|| sweep.errors.already())));
+    }
     let cells = axes.iter().try_fold(1usize, |cells, axis| cells.checked_mul(axis.steps.len()));
     if cells.is_none_or(|cells| cells > MOST) {
         let sizes: Vec<_> = axes.iter().map(|axis| axis.steps.len().to_string()).collect();
-        return Err(sweep.wrong(
+        let reported = sweep.wrong(
             format!("{} cells are too many", sizes.join(" x ")),
             format!("write a sweep of at most {MOST} cells"),
-        ));
+        );
+        return Err((axes, reported));
     }
     Ok(axes)
 }

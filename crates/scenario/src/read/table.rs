@@ -302,6 +302,11 @@ impl<'a> Item<'a> {
         let mut misspelt = Vec::new();
         for (key, node) in table {
             if !known.contains(&key.as_str()) {
+                // A file may have a hundred thousand such keys, and a sentence about each takes its time.
+                if self.errors.is_full() {
+                    misspelt.push((None, self.errors.one_more(&node.named, key)));
+                    continue;
+                }
                 let found = format!("the key `{}` is unknown here", shortened(key));
                 let reported = self.below(key, node).at_key(found, offer(key, &known, "key"));
                 misspelt.push((nearest(key, &known), reported));

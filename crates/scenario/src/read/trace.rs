@@ -127,13 +127,13 @@ impl<'a> Traces<'a> {
             named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
         })?;
         let wrong = |fault| at_line(named, file, "trace", fault);
-        let sha256 = digest(&text);
         if csv {
             let (rate, changes) = rates(&text).map_err(wrong)?;
-            let file = file.to_owned();
+            let (file, sha256) = (file.to_owned(), digest(&text));
             return Ok((rate, Service::Rates(Rates { file, sha256: sha256.clone(), changes }), sha256));
         }
         let (opportunities, period) = parse(&text).map_err(wrong)?;
+        let sha256 = digest(&text);
         let trace = Trace { file: file.to_owned(), sha256: sha256.clone(), opportunities, period };
         Ok((mean_rate(&trace), Service::Trace(trace), sha256))
     }
@@ -192,34 +192,97 @@ pub(super) fn at_line(named: &Item<'_>, file: &str, what: &str, (line, found, re
 }
 
 /// Times and period of a trace.
+///
+/// All lines are checked before a time is kept: a file that is refused takes no memory besides its text.
 fn parse(text: &str) -> Result<(Arc<[Time]>, Time), Fault> {
     let remedy = "write one whole number of milliseconds a line, none smaller than the one before";
-    let mut times = Vec::new();
-    let mut last = (1, Time::ZERO);
-    for (line, number) in (1..).zip(text.trim_end().lines()) {
-        let digits = number.trim();
-        let ms: Option<u64> = if digits.bytes().all(|b| b.is_ascii_digit()) { digits.parse().ok() } else { None };
-        let Some(time) = ms.and_then(|ms| ms.checked_mul(MS)).map(Time).filter(|time| *time <= LONGEST) else {
-            return Err((line, format!("{} is not a time in milliseconds", described(digits)), remedy));
+    let text = text.trim_end();
+    let (mut count, mut last) = (0, 0);
+    let mut lines = Numbers::of(text);
+    while let Some(ms) = lines.next() {
+        let ms = match ms {
+            Some(ms) if ms <= LONGEST.0 / MS => ms,
+            _ => {
+                return Err((
+                    lines.line,
+                    format!("{} is not a time in milliseconds", described(lines.found())),
+                    remedy,
+                ));
+            }
         };
-        if time < last.1 {
-            return Err((line, format!("`{digits}` is earlier than the line before"), remedy));
+        if ms < last {
+            return Err((lines.line, format!("`{}` is earlier than the line before", lines.found()), remedy));
         }
-        if times.len() == MOST {
-            return Err((line, format!("more than {MOST} opportunities"), "write a shorter trace"));
+        if count == MOST {
+            return Err((lines.line, format!("more than {MOST} opportunities"), "write a shorter trace"));
         }
-        times.push(time);
-        last = (line, time);
+        count += 1;
+        last = ms;
     }
-    let (line, period) = last;
+    let (line, period) = (lines.line.max(1), Time(last * MS));
     if period == Time::ZERO {
         let remedy = "end the trace with the time at which it begins again, above zero";
         return Err((line, "a trace that takes no time".into(), remedy));
     }
-    if mean(times.len(), period) > u128::from(FASTEST.0) {
+    if mean(count, period) > u128::from(FASTEST.0) {
         return Err((line, "a trace of more than 100 Tbit/s".into(), "write fewer opportunities, or a longer period"));
     }
+    let mut times = Vec::with_capacity(count);
+    times.extend(Numbers::of(text).flatten().map(|ms| Time(ms * MS)));
     Ok((times.into(), period))
+}
+
+/// The numbers of a text, one a line; none in a line that is no number below 10^18.
+///
+/// It goes byte by byte: a trace has up to 20 million lines, and a file that is none as many bytes as may be read.
+struct Numbers<'a> {
+    text: &'a str,
+    /// Number of the line that was read last, and where it begins and ends.
+    line: u32,
+    from: usize,
+    to: usize,
+}
+
+impl<'a> Numbers<'a> {
+    const fn of(text: &'a str) -> Self {
+        Self { text, line: 0, from: 0, to: 0 }
+    }
+
+    /// The line that was read last, without spaces around it.
+    fn found(&self) -> &'a str {
+        self.text[self.from..self.to].trim()
+    }
+}
+
+impl Iterator for Numbers<'_> {
+    type Item = Option<u64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.text.as_bytes();
+        let mut at = if self.line == 0 { 0 } else { self.to + 1 };
+        if at >= bytes.len() {
+            return None;
+        }
+        self.from = at;
+        self.line += 1;
+        let mut number = 0u64;
+        while at < bytes.len() && bytes[at].is_ascii_digit() {
+            number = number.wrapping_mul(10).wrapping_add(u64::from(bytes[at] - b'0'));
+            at += 1;
+        }
+        if (1..=18).contains(&(at - self.from)) && (at == bytes.len() || bytes[at] == b'\n') {
+            self.to = at;
+            return Some(Some(number));
+        }
+        // Spaces around a number, a line end of DOS, or no number.
+        while at < bytes.len() && bytes[at] != b'\n' {
+            at += 1;
+        }
+        self.to = at;
+        let digits = self.found();
+        let is_number = digits.bytes().all(|b| b.is_ascii_digit()) && digits.len() <= 18;
+        Some(if is_number { digits.parse().ok() } else { None })
+    }
 }
 
 /// The rate at each time after the start.

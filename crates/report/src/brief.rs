@@ -1,0 +1,153 @@
+//! Texts of a page at a length that can be shown. A record of another author may have a title of ten megabytes, and names as
+//! long: laid out in full, they take a terminal or a browser for minutes.
+
+use std::borrow::Cow;
+
+use penstock_scenario::visible;
+
+use crate::figure::{Axis, Figure, Mark};
+use crate::page::{Page, Section};
+
+/// The most characters of a name, a title or the cell of a table: twelve lines of a terminal.
+pub(crate) const MOST_LINE: usize = 1000;
+/// The most characters of a sentence that stands out, and of a section's prose.
+pub(crate) const MOST_CALLOUT: usize = 4000;
+const MOST_PROSE: usize = 40_000;
+
+/// The page with its long texts cut, but for code: that is to be copied.
+pub(crate) fn page(page: &Page) -> Cow<'_, Page> {
+    let mut long = false;
+    read::page(page, &mut |text, most| long |= text.len() > most && visible::cut(text, most).len() < text.len());
+    if !long {
+        return Cow::Borrowed(page);
+    }
+    let mut page = page.clone();
+    write::page(&mut page, &mut |text, most| {
+        if let Cow::Owned(short) = visible::cut(text, most) {
+            *text = short;
+        }
+    });
+    Cow::Owned(page)
+}
+
+/// Functions that visit each text of a page with the most characters that it may have: to read, and to write.
+macro_rules! visitors {
+    ($name:ident, $iter:ident, $deref:ident $(, $mut:ident)?) => {
+        mod $name {
+            use super::{Axis, Figure, MOST_CALLOUT, MOST_LINE, MOST_PROSE, Mark, Page, Section};
+
+            type Visit<'a> = dyn FnMut(&$($mut)? String, usize) + 'a;
+
+            pub(super) fn page(page: &$($mut)? Page, visit: &mut Visit<'_>) {
+                visit(&$($mut)? page.title, MOST_LINE);
+                visit(&$($mut)? page.subtitle, MOST_CALLOUT);
+                for (name, value) in page.facts.$iter() {
+                    visit(name, MOST_LINE);
+                    visit(value, MOST_LINE);
+                }
+                for part in page.sections.$iter() {
+                    section(part, visit);
+                }
+            }
+
+            fn section(section: &$($mut)? Section, visit: &mut Visit<'_>) {
+                visit(&$($mut)? section.heading, MOST_LINE);
+                visit(&$($mut)? section.label, MOST_LINE);
+                visit(&$($mut)? section.part, MOST_LINE);
+                visit(&$($mut)? section.prose, MOST_PROSE);
+                if let Some(callout) = section.callout.$deref() {
+                    visit(&$($mut)? callout.text, MOST_CALLOUT);
+                }
+                for table in section.tables.$iter() {
+                    visit(&$($mut)? table.caption, MOST_LINE);
+                    for column in table.columns.$iter() {
+                        visit(&$($mut)? column.name, MOST_LINE);
+                        visit(&$($mut)? column.unit, MOST_LINE);
+                    }
+                    for cell in table.rows.$iter().flatten() {
+                        visit(cell, MOST_LINE);
+                    }
+                }
+                for drawn in section.figures.$iter() {
+                    figure(drawn, visit);
+                }
+                for claim in section.claims.$iter() {
+                    visit(&$($mut)? claim.id, MOST_LINE);
+                    visit(&$($mut)? claim.place, MOST_LINE);
+                    visit(&$($mut)? claim.bound, MOST_LINE);
+                    visit(&$($mut)? claim.measured, MOST_LINE);
+                    visit(&$($mut)? claim.quotation, MOST_CALLOUT);
+                    visit(&$($mut)? claim.certainty, MOST_CALLOUT);
+                    visit(&$($mut)? claim.reason, MOST_CALLOUT);
+                    visit(&$($mut)? claim.note, MOST_CALLOUT);
+                }
+                for code in section.code.$iter() {
+                    visit(&$($mut)? code.label, MOST_LINE);
+                }
+                for law in section.laws.$iter() {
+                    visit(law, MOST_LINE);
+                }
+            }
+
+            fn figure(figure: &$($mut)? Figure, visit: &mut Visit<'_>) {
+                visit(&$($mut)? figure.title, MOST_LINE);
+                visit(&$($mut)? figure.caption, MOST_CALLOUT);
+                axis(&$($mut)? figure.x, visit);
+                axis(&$($mut)? figure.y, visit);
+                for line in figure.lines.$iter() {
+                    visit(&$($mut)? line.name, MOST_LINE);
+                }
+                for mark in figure.marks.$iter() {
+                    match mark {
+                        Mark::Horizontal { label, .. } | Mark::Vertical { label, .. } | Mark::Point { label, .. } => {
+                            visit(label, MOST_LINE);
+                        }
+                    }
+                }
+            }
+
+            fn axis(axis: &$($mut)? Axis, visit: &mut Visit<'_>) {
+                visit(&$($mut)? axis.label, MOST_LINE);
+                visit(&$($mut)? axis.unit, MOST_LINE);
+                for tick in axis.ticks.$iter() {
+                    if let Some(label) = tick.label.$deref() {
+                        visit(label, MOST_LINE);
+                    }
+                }
+            }
+        }
+    };
+}
+
+visitors!(read, iter, as_ref);
+visitors!(write, iter_mut, as_mut, mut);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Line;
+    use crate::page::{Column, TableView};
+
+    fn page_of(text: &str) -> Page {
+        let mut table = TableView::new(text, vec![Column::words(text)]);
+        table.rows.push(vec![text.to_owned()]);
+        let mut figure = Figure::new(text, Axis::new(text, text), Axis::new(text, text)).captioned(text);
+        figure.lines.push(Line::new(text, vec![(0.0, 1.0), (1.0, 2.0)]));
+        let section =
+            Section { heading: text.into(), tables: vec![table], figures: vec![figure], ..Section::default() };
+        Page { title: text.into(), facts: vec![(text.into(), text.into())], sections: vec![section], ..Page::default() }
+    }
+
+    #[test]
+    fn a_page_of_long_texts_is_short_and_any_other_is_the_same() {
+        let short = page_of(&"\u{e9}".repeat(MOST_LINE));
+        assert!(matches!(page(&short), Cow::Borrowed(same) if *same == short));
+        let long = page_of(&"y".repeat(100_000));
+        let written = crate::html::write_with(&long, None);
+        assert!(written.len() < 100_000 && written.contains("yyy..."), "{}", written.len());
+        let text = crate::text::page(&long);
+        assert!(text.len() < 20_000 && text.contains("yyy..."), "{}", text.len());
+        let alone = crate::text::table(&long.sections[0].tables[0]);
+        assert!(alone.len() < 20_000 && alone.contains("yyy..."), "{}", alone.len());
+    }
+}
