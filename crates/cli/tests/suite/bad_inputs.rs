@@ -292,10 +292,20 @@ fn faults(row: &Row) -> Vec<String> {
         let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
         (usage.max_rss(), seconds(usage.user_time()) + seconds(usage.system_time()))
     };
-    let (_, cpu_before) = used();
     let args: Vec<&str> = row.args.iter().map(String::as_str).collect();
-    let ended = bench.run(&args);
-    let (memory_kb, cpu) = used();
+    let measured = || {
+        let (_, before) = used();
+        let ended = bench.run(&args);
+        let (memory_kb, cpu) = used();
+        (ended, memory_kb, cpu - before)
+    };
+    let (ended, memory_kb, mut cpu) = measured();
+    // Commands of other tests that end meanwhile are counted too: what is too long is measured again.
+    for _ in 0..3 {
+        if cpu >= MOST_CPU_S {
+            cpu = cpu.min(measured().2);
+        }
+    }
     let first = ended.err.lines().next().unwrap_or_default();
     let checks = [
         (ended.status == row.status, format!("status {}, not {}", ended.status, row.status)),
@@ -309,7 +319,7 @@ fn faults(row: &Row) -> Vec<String> {
         (ended.err.len() < 8000, format!("a message of {} bytes", ended.err.len())),
         (names(&bench.path(".")) == before, format!("leaves {:?}", names(&bench.path(".")))),
         (memory_kb < MOST_MEMORY_KB, format!("{memory_kb} kB")),
-        (cpu - cpu_before < MOST_CPU_S, format!("{} s", cpu - cpu_before)),
+        (cpu < MOST_CPU_S, format!("{cpu} s")),
     ];
     let wrong = checks.into_iter().filter(|(holds, _)| !holds).map(|(_, what)| what);
     wrong.map(|what| format!("{}: {what}\n  {}", row.name, first.chars().take(300).collect::<String>())).collect()

@@ -90,7 +90,13 @@ fn a_sweep_is_read_to_its_end() {
         "[sweep]\nseeds = 5\n\"flows.ftp.count\" = [3, 0, -1]\n\"links.bottleneck.rate\" = [\"1 Mbps\", \"2 Mbps\"]\n";
     assert_said(
         &refusals(&format!("{LAB}{sweep}")),
-        &["lab.toml:22:1: sweep.seeds: the key `seeds` is unknown here: did you mean `seed`?"],
+        &[
+            "lab.toml:22:1: sweep.seeds: the key `seeds` is unknown here: did you mean `seed`?",
+            "lab.toml:23:25: flows.ftp.count: `0` is out of range",
+            "lab.toml:23:28: flows.ftp.count: `-1` is negative",
+            "lab.toml:24:28: links.bottleneck.rate: `1 Mbps` is not a rate",
+            "lab.toml:24:38: links.bottleneck.rate: `2 Mbps` is not a rate",
+        ],
     );
     let errors = refusals(&format!("{LAB}{}", sweep.replace("seeds = 5\n", "")));
     assert_said(
