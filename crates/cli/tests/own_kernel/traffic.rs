@@ -154,7 +154,8 @@ pub(super) fn a_window_is_reduced_once() {
     let halved = lines.windows(2).filter(|pair| pair[1].4 < 0.7 * pair[0].4).map(|pair| pair[1]);
     let halved: Vec<_> = halved.collect();
     let again = halved.windows(2).filter(|pair| pair[1].1 + 1 < pair[0].1 + pair[0].2).count();
-    assert!(halved.len() > 8, "{}", halved.len());
+    // How many there are in six seconds is chance; without some the comparison below is empty.
+    assert!(halved.len() > 4, "{}", halved.len());
     assert_eq!(again, 0, "of {} reductions so many come within a window of the one before: {halved:?}", halved.len());
 }
 
