@@ -28,12 +28,9 @@ static LAWS: RwLock<Option<Laws>> = RwLock::new(None);
 /// The same laws, and the controllers of quinn, whose names no other law may have.
 #[cfg(all(target_os = "linux", feature = "quic"))]
 fn with_quinns(registry: Registry) -> Result<Registry, Refused> {
+    let why = "a controller of quinn has this name (`--generator quic`); choose another name";
     let mut quinns = penstock_linux::quinn::CONTROLLERS.iter();
-    if let Some(entry) = quinns.find(|entry| registry.role(entry.name).is_some()) {
-        let why = "a controller of quinn has this name (`--generator quic`); choose another name".to_owned();
-        return Err(Refused { law: entry.name.to_owned(), why });
-    }
-    penstock_linux::quinn::CONTROLLERS.iter().try_fold(registry, Registry::with)
+    quinns.try_fold(registry, Registry::with).map_err(|clash| Refused { why: why.to_owned(), ..clash })
 }
 
 #[cfg(not(all(target_os = "linux", feature = "quic")))]

@@ -24,7 +24,7 @@ pub fn write(page: &Page) -> String {
 
 /// The page as an HTML document. Without a viewer it has drawings only.
 pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
-    let page = &*brief::page(page);
+    let page = &brief::page(page);
     let mut out = String::new();
     let title = escape(&page.title);
     let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
@@ -88,7 +88,7 @@ pub struct Fragment {
 
 /// The content of a page alone.
 pub fn fragment(page: &Page) -> Fragment {
-    let page = &*brief::page(page);
+    let page = &brief::page(page);
     let (mut html, mut figure) = (String::new(), 0);
     for (section, anchor) in page.sections.iter().zip(&anchors(&page.sections)) {
         self::section(&mut html, section, anchor, figure, false);

@@ -169,7 +169,7 @@ impl Look {
 
     /// A page in words and tables, without those shown on demand.
     pub fn page(self, page: &Page) -> String {
-        let page = &*brief::page(page);
+        let page = &brief::page(page);
         let mut out = self.paragraph(&page.title);
         out.push('\n');
         for section in &page.sections {
