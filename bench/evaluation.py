@@ -24,7 +24,7 @@ HEAD = """# All laws by all criteria
     make evaluation
 
 `penstock evaluate LAW --quick` made this table: 3 seeds a cell, half the lengths of the scenario files. ✓ meets the bound of
-the criterion, ✗ fails it, ? is undecided. A number without a sign is reported: the criterion has no bound. A dash: the
+the criterion, ✗ fails it, ? is undecided. A number without one of these marks is not judged: the criterion has no bound. A dash: the
 criterion is not about this law. Each number is the mean in the cell where the criterion's first measure is worst.
 [How a law is evaluated](../evaluation.md) explains verdicts and bounds. `evaluation/recorded` has these verdicts as JSON, and
 CI compares some of them.

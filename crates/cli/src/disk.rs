@@ -43,7 +43,7 @@ pub(crate) fn make_directories(path: &Path) -> io::Result<()> {
 
 /// Why nothing can be made in a directory that is there: /proc is such a one.
 pub(crate) fn takes_nothing() -> io::Error {
-    io::Error::new(ErrorKind::Unsupported, "its file system does not accept new files")
+    io::Error::new(ErrorKind::Unsupported, "no files can be made in its file system")
 }
 
 /// Makes a file that is not there yet.

@@ -187,7 +187,7 @@ mod tests {
     fn a_file_system_that_takes_nothing_is_not_somebody_who_removes_it() {
         for draft in [Draft::directory, Draft::file] {
             let refused = draft(Path::new("/proc"), "new").unwrap_err().to_string();
-            assert_eq!(refused, "its file system does not accept new files");
+            assert_eq!(refused, "no files can be made in its file system");
         }
     }
 }

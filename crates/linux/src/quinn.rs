@@ -6,9 +6,9 @@ use penstock_law::cc::{Context, Controller, Event, Marks, Observation, Output, R
 use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
 use penstock_law::numbers;
 use penstock_law::parameter::{Parameter, Values};
-use penstock_quinn::LawConfig;
+use penstock_quinn::{Hosted, LawConfig};
 use penstock_scenario::model::Chosen;
-use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 
 /// A factory of quinn's controllers.
 pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
@@ -124,4 +124,67 @@ pub(crate) fn makes(chosen: &Chosen<Controller>, mtu: u16, initial_window: f64, 
     let config = LawConfig::with_values(law, chosen.values.clone()).seed(seed).initial_window(initial_window);
     let factory = config.build().expect("it was built when the run was planned");
     (Arc::new(factory), format!("{} through penstock-quinn", law.name))
+}
+
+/// Why a connection's controller was not its law: some outputs were no windows or gaps, in whose place the host kept the ones
+/// before. The result is then not the law's.
+pub(crate) fn complaint(controller: Box<dyn congestion::Controller>) -> Option<String> {
+    let unsound = controller.into_any().downcast::<Hosted>().ok()?.unsound();
+    let times = if unsound == 1 { "once".to_owned() } else { format!("{unsound} times") };
+    (unsound > 0).then(|| format!("its law had a window or a gap {times} that is negative, infinite or not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A law without a window.
+    #[derive(Debug)]
+    struct Broken;
+
+    impl Law<f64> for Broken {
+        type Role = Controller;
+        type State = State<f64>;
+
+        fn compile(_: &Values, _: &Context) -> Result<Self, String> {
+            Ok(Self)
+        }
+
+        fn initial_state(&self) -> State<f64> {
+            State { window: f64::NAN }
+        }
+
+        fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+
+        fn output(&self, state: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+            Output { window: state.window, gap_s: 0.0 }
+        }
+
+        fn requirements(&self) -> Requirements {
+            Requirements::LEAST
+        }
+    }
+
+    static BROKEN: Entry<Controller> = Entry {
+        observables: Observables::of::<Broken>(),
+        linearisation: Linearisation::Unsupported("it has no window"),
+        real: &build::<f64, Broken>,
+        ..entry("broken", "a law without a window", "#000000")
+    };
+
+    #[test]
+    fn a_law_without_a_window_is_told_from_one_with() {
+        let complaint_of = |law: &'static Entry<Controller>| {
+            let factory = Arc::new(LawConfig::with_values(law, Values::defaults(law.parameters)).build().unwrap());
+            complaint(factory.build(Instant::now(), 1200))
+        };
+        let laws = penstock_law::Registry::standard();
+        assert_eq!(complaint_of(laws.controller("newreno").unwrap()), None);
+        assert_eq!(
+            complaint_of(&BROKEN).as_deref(),
+            Some("its law had a window or a gap once that is negative, infinite or not a number")
+        );
+    }
 }

@@ -97,7 +97,7 @@ reads this JSON by `select decode(value) from parquet_kv_metadata('links.parquet
 const CELLS_HEAD: &str = "
 ## `cells.parquet`
 
-One row for each cell, in the order of the axes.
+One row for each cell. Cells are in the order of the axes, the last axis fastest.
 
 | column | meaning |
 | --- | --- |

@@ -89,7 +89,15 @@ fn shown(folder: Option<&Path>, name: &str) -> String {
 /// The text of a file of a directory, or of the command.
 fn read(folder: Option<&Path>, name: &str) -> Result<String, Failure> {
     if let Some(folder) = folder {
-        return scenario::text(&folder.join(name));
+        let file = folder.join(name);
+        // A battery may come from anybody: an error would print lines of whatever a link in it leads to.
+        if scenario::leads_out(folder, &file) {
+            return Err(Failure::Input(format!(
+                "{}: a link leads to a file outside of the battery's folder: put a copy of that file in its place",
+                file.shown()
+            )));
+        }
+        return scenario::text(&file);
     }
     let inside = BATTERY.iter().find(|inside| inside.name == name);
     inside

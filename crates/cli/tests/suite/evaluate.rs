@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::bench::Bench;
@@ -117,6 +118,22 @@ fn a_law_is_measured_beside_the_baselines() {
     let draft = String::from_utf8(pages[3].1.clone()).unwrap();
     assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
     assert!(draft.contains("EV-30") && draft.contains("several paths"), "{draft}");
+}
+
+/// A battery may come from anybody, as a paper may.
+#[test]
+fn a_link_out_of_the_folder_of_a_battery_is_not_followed() {
+    for file in ["EV-04.toml", "scenarios/flows.toml"] {
+        let bench = battery(CRITERION);
+        bench.write("shadow", "root:$6$secret:20228:0:99999:7:::\n");
+        let path = bench.path("battery").join(file);
+        fs::remove_file(&path).unwrap();
+        symlink(bench.path("shadow"), &path).unwrap();
+        let ended = bench.run(&evaluate(&[]));
+        assert_eq!(ended.status, 2, "{file}: {}", ended.err);
+        assert!(ended.err.contains("outside of the battery's folder"), "{file}: {}", ended.err);
+        assert!(!ended.err.contains("secret") && !ended.out.contains("secret"), "{file}: {} {}", ended.err, ended.out);
+    }
 }
 
 /// Lost files are made again; files that are there are not.

@@ -291,7 +291,7 @@ fn where_no_file_can_be_made_that_is_what_is_told() {
         let ended = bench.run(&["run", "small.toml", "--out", out]);
         assert_eq!(ended.status, 2);
         assert!(
-            ended.err.contains("its file system does not accept new files; choose another directory"),
+            ended.err.contains("no files can be made in its file system; choose another directory"),
             "{}",
             ended.err
         );

@@ -9,7 +9,7 @@ use penstock_law::law::Role;
 use penstock_law::parameter::Unit;
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::quantity::print_real;
-use penstock_scenario::read::Document;
+use penstock_scenario::read::{Document, ReadError, ReadErrors};
 
 use super::error::Error;
 
@@ -37,7 +37,7 @@ pub fn controller(laws: &Arc<Registry>, law: &str, settings: &[String]) -> Resul
 }
 
 fn read(laws: &Arc<Registry>, text: &str, settings: &[String]) -> Result<Scenario, Error> {
-    let input = |what: &dyn ToString| Error::Input(what.to_string().replace(THEIRS, OURS));
+    let input = |errors: &ReadErrors| Error::Input(said(errors).replace(THEIRS, OURS));
     let document = Document::parse(text, "the law").map_err(|e| input(&e))?;
     let mut document = document.with_laws(Arc::clone(laws));
     for setting in settings {
@@ -52,6 +52,17 @@ fn read(laws: &Arc<Registry>, text: &str, settings: &[String]) -> Result<Scenari
         Ok([cell]) => Ok(cell.scenario),
         Err(_) => Err(Error::Input("a value, not a list of them".to_owned())),
     }
+}
+
+/// The errors of settings, without the lines of the scenario around them, which the reader of the errors has not written.
+pub(super) fn said(errors: &ReadErrors) -> String {
+    let (shown, more) = errors.shown();
+    let placeless = |error: &ReadError| ReadError { line: None, column: None, ..error.clone() }.to_string();
+    let mut lines: Vec<_> = shown.iter().map(placeless).collect();
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines.join("\n")
 }
 
 /// Names and values of all parameters that have one, as a scenario writes them.
@@ -110,5 +121,13 @@ mod tests {
             let error = fast(&set(&[setting])).unwrap_err().to_string();
             assert!(error.contains(said) && !error.contains("flows.f"), "{error}");
         }
+    }
+
+    /// The scenario around a law is ours: its lines are nowhere to be looked up.
+    #[test]
+    fn errors_name_no_line_of_a_text_that_nobody_wrote() {
+        let errors = Document::parse("format = 1", "the law").unwrap().cells().unwrap_err();
+        assert!(errors.to_string().starts_with("the law:1:"), "{errors}");
+        assert!(said(&errors).lines().all(|line| line.starts_with("the law: ")), "{}", said(&errors));
     }
 }

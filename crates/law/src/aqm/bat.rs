@@ -120,7 +120,7 @@ pub(super) const GAIN: Parameter = Parameter::number(
 pub(super) const EXCESS: Parameter = Parameter::choice(
     "excess",
     &["queue", "rate"],
-    "measure of the excess bandwidth: the queue, or the rate that is let into it",
+    "sign that bandwidth is left over: a short queue, or a low rate of the packets let into it",
     "section III-A has neither; claims 1 to 4 of US patent 6,701,389 have the rate",
 );
 pub(super) const THRESHOLD: Parameter = Parameter::number(

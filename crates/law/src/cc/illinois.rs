@@ -42,7 +42,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::Packets,
             0.3,
             [1e-3, 1.0],
-            "growth per round trip at the largest queueing delay",
+            "growth of the window per round trip at the largest queueing delay measured so far",
             LINUX,
         ),
         Parameter::number(

@@ -26,7 +26,7 @@ const DRAFT: &str = "draft-irtf-iccrg-ledbat-plus-plus-06, section 4";
 pub(super) const ENTRY: Entry<Controller> = Entry {
     // Names have no plus signs.
     name: "ledbat-pp",
-    title: "LEDBAT++: background transfers that give way, and slow down from time to time to see the empty path",
+    title: "LEDBAT++: background transfers that give way, and slow down from time to time to measure the RTT without their own queue",
     source: "draft-irtf-iccrg-ledbat-plus-plus-06",
     colour: "#3f3f8a",
     parameters: &[

@@ -200,6 +200,7 @@ impl Ends {
             let reading = || Reading { at: sender.clock.now(), flows: flows.iter().map(|flow| flow.told).collect() };
             readings.take(now, over, &mut sent, reading);
             if over {
+                flows.iter().enumerate().try_for_each(|(number, flow)| flow.examine(number))?;
                 return Ok(sent);
             }
             let due = next_look.min(readings.next()).min(traffic.next());
@@ -220,6 +221,7 @@ impl Ends {
                     let flow = &mut flows[begin.flow as usize];
                     let received = sender.received[begin.flow as usize].load(Ordering::Relaxed);
                     flow.look(now, received, self.mtu);
+                    flow.examine(begin.flow as usize)?;
                     flow.end();
                     flow.told.completed.get_or_insert(now);
                     let (arrived, bytes) = (begin.arrived, begin.bytes.unwrap_or_default());
@@ -285,6 +287,15 @@ impl Flow {
     fn begin(&mut self, connection: Connection, now: Time) {
         self.connection = Some(connection);
         self.looked = now;
+    }
+
+    /// Sees that what controlled the connection was its law.
+    fn examine(&self, number: usize) -> io::Result<()> {
+        let Some(connection) = &self.connection else { return Ok(()) };
+        match crate::quinn::complaint(connection.congestion_state()) {
+            Some(why) => Err(io::Error::other(format!("flow {number}: {why}"))),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self) {

@@ -12,9 +12,8 @@ pub(super) use traffic::mean_s;
 
 use super::error::{Reported, offer};
 use super::law::{self, Changing, SenderLaw};
-use super::links::Line;
 use super::packet;
-use super::route::shortest;
+use super::route::{Ends, shortest};
 use super::table::{Fields, Item};
 use super::trace::Traces;
 use super::tree::Value;
@@ -26,7 +25,7 @@ use crate::quantity::print_time;
 /// The tables that a group is read against; none of those that could not be read themselves.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
-    pub(super) lines: Option<&'a [Line<'a>]>,
+    pub(super) links: Option<&'a [Ends]>,
     pub(super) packet: Option<Packet>,
     pub(super) duration: Option<Time>,
     pub(super) traces: &'a Traces<'a>,
@@ -40,7 +39,7 @@ pub(super) fn group(item: &Item<'_>, around: Around<'_>) -> Result<Group, Report
         Some(item) => item.whole(1, MOST_FLOWS).map(|count| count as u32),
         None => Ok(default_count(&fields, around.duration, application.as_ref().ok())),
     };
-    let way = way(&fields, around.lines);
+    let way = way(&fields, around.links);
     let least = way.as_ref().ok().and_then(|way| way.as_ref().map(|way| way.delay));
     let rtt = rtt(&fields, count.ok(), least);
     // Transfers arrive from the first start on; how many connections there are for them does not matter.
@@ -139,17 +138,17 @@ struct Way {
 }
 
 /// Reads where flows go; nothing without links.
-fn way(fields: &Fields<'_>, lines: Option<&[Line<'_>]>) -> Result<Option<Way>, Reported> {
-    let (from, to) = (node(fields, "from", lines), node(fields, "to", lines));
+fn way(fields: &Fields<'_>, links: Option<&[Ends]>) -> Result<Option<Way>, Reported> {
+    let (from, to) = (node(fields, "from", links), node(fields, "to", links));
     let (from, to) = (from?, to?);
-    let Some(lines) = lines else { return Ok(None) };
+    let Some(links) = links else { return Ok(None) };
     let forward = match fields.find("via") {
-        Some(via) => along(&via, &from, &to, lines)?,
-        None => route(fields, &from, &to, lines)?,
+        Some(via) => along(&via, &from, &to, links)?,
+        None => route(fields, &from, &to, links)?,
     };
-    let backward = shortest(lines, &to, &from).unwrap_or_default();
-    let delay = forward.iter().chain(&backward).fold(Time::ZERO, |sum, at| sum + lines[*at].link.delay);
-    let names = |links: Vec<usize>| links.into_iter().map(|at| lines[at].name.clone()).collect();
+    let backward = shortest(links, &to, &from).unwrap_or_default();
+    let delay = forward.iter().chain(&backward).fold(Time::ZERO, |sum, at| sum + links[*at].delay);
+    let names = |way: Vec<usize>| way.into_iter().map(|at| links[at].name.clone()).collect();
     Ok(Some(Way { from, to, forward: names(forward), backward: names(backward), delay }))
 }
 
@@ -205,14 +204,14 @@ fn steps(start: &Values, changing: &[Changing<'_>]) -> Vec<(Time, Values)> {
 }
 
 /// A node that some link touches.
-fn node(fields: &Fields<'_>, key: &str, lines: Option<&[Line<'_>]>) -> Result<String, Reported> {
+fn node(fields: &Fields<'_>, key: &str, links: Option<&[Ends]>) -> Result<String, Reported> {
     let remedy = "write the name of a node, as in `\"left\"`";
     let item = fields.need(key, remedy)?;
     let name = item.name(remedy)?;
-    let Some(lines) = lines else { return Ok(name.to_owned()) };
+    let Some(links) = links else { return Ok(name.to_owned()) };
     let mut known: Vec<&str> = Vec::new();
-    for line in lines {
-        for end in [line.link.from.as_str(), line.link.to.as_str()] {
+    for link in links {
+        for end in [link.from.as_str(), link.to.as_str()] {
             if !known.contains(&end) {
                 known.push(end);
             }
@@ -226,27 +225,27 @@ fn node(fields: &Fields<'_>, key: &str, lines: Option<&[Line<'_>]>) -> Result<St
 }
 
 /// The shortest way.
-fn route(fields: &Fields<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, Reported> {
+fn route(fields: &Fields<'_>, from: &str, to: &str, links: &[Ends]) -> Result<Vec<usize>, Reported> {
     let item = fields.need("to", "")?;
     if from == to {
         return Err(item.wrong(format!("`{to}` is also where the flow begins"), "name another node"));
     }
-    shortest(lines, from, to).ok_or_else(|| {
+    shortest(links, from, to).ok_or_else(|| {
         item.wrong(format!("no route leads from `{from}` to `{to}`"), "add a link, or `duplex = true` to one")
     })
 }
 
 /// The way by `via`, checked link by link.
-fn along(via: &Item<'_>, from: &str, to: &str, lines: &[Line<'_>]) -> Result<Vec<usize>, Reported> {
+fn along(via: &Item<'_>, from: &str, to: &str, links: &[Ends]) -> Result<Vec<usize>, Reported> {
     let remedy = "write the names of links in order, as in `[\"bottleneck\"]`";
     let (mut at, mut way) = (from, Vec::new());
     for item in via.list(remedy)? {
         let name = item.name(remedy)?;
-        let Some(place) = lines.iter().position(|line| line.name == name) else {
-            let known: Vec<_> = lines.iter().map(|line| line.name.as_str()).collect();
+        let Some(place) = links.iter().position(|link| link.name == name) else {
+            let known: Vec<_> = links.iter().map(|link| link.name.as_str()).collect();
             return Err(item.wrong(format!("no link is named `{name}`"), offer(name, &known, "link")));
         };
-        let link = &lines[place].link;
+        let link = &links[place];
         if link.from != at {
             return Err(item.wrong(
                 format!("the link `{name}` leaves `{}`, but the route stands at `{at}`", link.from),

@@ -6,6 +6,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use super::error::Reported;
 use super::law;
 use super::line::{OnLine, on_line};
+use super::route::Ends;
 use super::schedule::{schedule, steps};
 use super::table::{Fields, Item};
 use super::trace::Traces;
@@ -44,8 +45,27 @@ pub(super) struct Line<'a> {
     pub(super) scheduler: Option<Item<'a>>,
 }
 
+impl Line<'_> {
+    fn ends(&self) -> Ends {
+        let Link { from, to, delay, .. } = &self.link;
+        Ends { name: self.name.clone(), from: from.clone(), to: to.clone(), delay: *delay }
+    }
+}
+
+/// `[links]` as read: the links, if nothing is wrong with any of them, and the ends of all, if each has two.
+pub(super) struct Links<'a> {
+    pub(super) lines: Result<Vec<Line<'a>>, Reported>,
+    pub(super) ends: Option<Vec<Ends>>,
+}
+
+/// A link with an error, and its ends and whether it is duplex as far as they are known.
+struct Broken {
+    reported: Reported,
+    ends: Option<(Ends, bool)>,
+}
+
 /// Reads `[links]`. Where the size of packets could not be read, values that depend on it are left unread.
-pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
+pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Links<'a>, Reported> {
     let before = item.errors.count();
     let entries = item.entries("write one table a link, as in `[links.bottleneck]`")?;
     let is_duplex = |name: &str| {
@@ -53,6 +73,8 @@ pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<
         base.and_then(|t| t.get("duplex")).is_some_and(|node| matches!(node.value, Value::Switch(true)))
     };
     let mut read = Vec::new();
+    // A table that is no link may be the one that leads where the flows go.
+    let mut ends = if item.errors.count() == before { Some(Vec::new()) } else { None };
     for (name, item) in &entries {
         if name.strip_suffix("/back").is_some_and(is_duplex) {
             continue;
@@ -60,14 +82,28 @@ pub(super) fn links<'a>(item: &Item<'a>, around: Around<'_>) -> Result<Vec<Line<
         let there = line(name, item.clone(), around);
         let back = format!("{name}/back");
         let over = entries.iter().find(|(n, _)| *n == back).map(|(_, item)| item.clone());
-        let back = match &there {
-            Ok((there, true)) => Some(way_back(there, back, over, around)),
+        let known = match &there {
+            Ok((line, duplex)) => Some((line.ends(), *duplex)),
+            Err(broken) => broken.ends.clone(),
+        };
+        let returning = match &there {
+            Ok((there, true)) => Some(way_back(there, back.clone(), over, around)),
             _ => None,
         };
-        read.push(there.map(|(line, _)| line));
-        read.extend(back);
+        match (&mut ends, known) {
+            (Some(all), Some((there, duplex))) => {
+                let turned = Ends { name: back, from: there.to.clone(), to: there.from.clone(), ..there.clone() };
+                all.push(there);
+                let returns = returning.as_ref().and_then(|line| line.as_ref().ok()).map(Line::ends);
+                all.extend(duplex.then(|| returns.unwrap_or(turned)));
+            }
+            (all, None) => *all = None,
+            (None, _) => {}
+        }
+        read.push(there.map(|(line, _)| line).map_err(|broken| broken.reported));
+        read.extend(returning);
     }
-    item.errors.each(before, read.into_iter())
+    Ok(Links { lines: item.errors.each(before, read.into_iter()), ends })
 }
 
 /// Reads one link and returns whether it is duplex.
@@ -75,8 +111,9 @@ fn line<'a>(
     name: &str,
     item: Item<'a>,
     around @ Around { packet, traces, .. }: Around<'_>,
-) -> Result<(Line<'a>, bool), Reported> {
-    let fields = item.clone().fields(&format::LINK, "write a table, as in `[links.bottleneck]`")?;
+) -> Result<(Line<'a>, bool), Broken> {
+    let fields = item.clone().fields(&format::LINK, "write a table, as in `[links.bottleneck]`");
+    let fields = fields.map_err(|reported| Broken { reported, ends: None })?;
     let node = "write the name of a node, as in `\"left\"`";
     let end = |key: &str| fields.need(key, node).and_then(|item| Ok((item.name(node)?.to_owned(), item)));
     let (from, to) = (end("from"), end("to"));
@@ -101,35 +138,45 @@ fn line<'a>(
     let on_line = on_line(&fields, loss.as_ref().ok().copied(), rate.as_ref().ok().map(highest));
     let arithmetic = arithmetic(&fields, Arithmetic::Real, aqm.as_ref().ok().map(|(aqm, _)| aqm));
     let duplex = fields.or("duplex", false, |item| item.switch());
-    let ((from, _), (to, _), (rate, service), ((buffer, depends), written)) = (from?, to?, rate?, buffer?);
-    let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
-    let (arithmetic, (delay, delays), lose_transmission) = (arithmetic?, delay?, lose?);
-    let policer = policer?;
-    let OnLine { loss_burst, reorder, aggregation, duplicate, ecn } = on_line?;
-    let link = Link {
-        from,
-        to,
-        rate,
-        service,
-        delay,
-        delays,
-        buffer,
-        policer,
-        aqm,
-        scheduler,
-        loss,
-        loss_spacing,
-        lose_transmission,
-        loss_burst,
-        reorder,
-        aggregation,
-        duplicate,
-        ecn,
-        arithmetic,
+    let ends = match (&from, &to, &duplex) {
+        (Ok((from, _)), Ok((to, _)), Ok(duplex)) => {
+            let delay = delay.as_ref().map_or(Time::ZERO, |(delay, _)| *delay);
+            Some((Ends { name: name.to_owned(), from: from.clone(), to: to.clone(), delay }, *duplex))
+        }
+        _ => None,
     };
-    let depends = depends.map(|depends| (written, depends));
-    let line = Line { name: name.to_owned(), item, link, depends, same_buffer: false, scheduler: scheduled };
-    Ok((line, duplex?))
+    let whole = || {
+        let ((from, _), (to, _), (rate, service), ((buffer, depends), written)) = (from?, to?, rate?, buffer?);
+        let ((aqm, _), (scheduler, scheduled), (loss, loss_spacing)) = (aqm?, scheduler?, loss?);
+        let (arithmetic, (delay, delays), lose_transmission) = (arithmetic?, delay?, lose?);
+        let policer = policer?;
+        let OnLine { loss_burst, reorder, aggregation, duplicate, ecn } = on_line?;
+        let link = Link {
+            from,
+            to,
+            rate,
+            service,
+            delay,
+            delays,
+            buffer,
+            policer,
+            aqm,
+            scheduler,
+            loss,
+            loss_spacing,
+            lose_transmission,
+            loss_burst,
+            reorder,
+            aggregation,
+            duplicate,
+            ecn,
+            arithmetic,
+        };
+        let depends = depends.map(|depends| (written, depends));
+        let line = Line { name: name.to_owned(), item, link, depends, same_buffer: false, scheduler: scheduled };
+        Ok((line, duplex?))
+    };
+    whole().map_err(|reported| Broken { reported, ends })
 }
 
 /// The way back of a duplex link, with the changes of `over`.

@@ -9,7 +9,7 @@ use super::dynamics;
 use super::error::Reported;
 use super::flows::{self, Around};
 use super::law;
-use super::links::{self, Line};
+use super::links::{self, Line, Links};
 use super::needs::affordable;
 use super::packet;
 use super::table::{Fields, Item, MOST_TITLE};
@@ -54,8 +54,9 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let sample = fields.or("sample", Time(100_000_000_000), |item| item.time_above_zero());
     let rows = until.zip(sample.ok()).and_then(|(duration, sample)| rows(&fields, duration, sample).ok());
 
-    let lines = lines(&fields, links::Around { packet: packet.ok(), duration: until, traces });
-    let around = Around { lines: lines.as_ref().ok().map(Vec::as_slice), packet: packet.ok(), duration: until, traces };
+    let links = links(&fields, links::Around { packet: packet.ok(), duration: until, traces });
+    let ends = links.as_ref().ok().and_then(|links| links.ends.as_deref());
+    let around = Around { links: ends, packet: packet.ok(), duration: until, traces };
     let groups = groups(&fields, around);
     let windows = windows(&fields, until);
     let together = contracts::Together { fields: &fields, groups: groups.as_deref().ok(), packet: packet.ok() };
@@ -63,7 +64,7 @@ pub(super) fn scenario(root: &Item<'_>, traces: &Traces<'_>) -> Result<Scenario,
     let customers = together.customers();
     let stop = together.stop();
 
-    let (mut lines, groups, packet, duration) = (lines?, groups?, packet?, duration?);
+    let (mut lines, groups, packet, duration) = (links?.lines?, groups?, packet?, duration?);
     let dynamics = dynamics::dynamics(&fields, &groups, packet, duration)?;
     let largest = largest_rtts(&lines, &groups);
     links::settle_buffers(&mut lines, &largest, packet.wire);
@@ -124,14 +125,14 @@ fn rows(fields: &Fields<'_>, duration: Time, sample: Time) -> Result<u64, Report
     ))
 }
 
-/// The links, if nothing is wrong with any of them.
-fn lines<'a>(fields: &Fields<'a>, around: links::Around<'_>) -> Result<Vec<Line<'a>>, Reported> {
-    let links = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
-    let lines = links::links(&links, around)?;
-    if lines.is_empty() {
-        return Err(links.wrong("no links", "add one, as in `[links.bottleneck]`"));
+/// The links.
+fn links<'a>(fields: &Fields<'a>, around: links::Around<'_>) -> Result<Links<'a>, Reported> {
+    let item = fields.need("links", "add a link, as in `[links.bottleneck]`")?;
+    let links = links::links(&item, around)?;
+    if links.lines.as_ref().is_ok_and(Vec::is_empty) {
+        return Err(item.wrong("no links", "add one, as in `[links.bottleneck]`"));
     }
-    Ok(lines)
+    Ok(links)
 }
 
 /// The groups of flows, if nothing is wrong with any of them.

@@ -3,15 +3,25 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use super::links::Line;
+use penstock_law::quantity::Time;
+
+/// The part of a link that routes need. A link with an error elsewhere often has it, so that flows over it are read too.
+#[derive(Debug, Clone)]
+pub(super) struct Ends {
+    pub(super) name: String,
+    pub(super) from: String,
+    pub(super) to: String,
+    /// Zero where it could not be read: then no round trip is too short.
+    pub(super) delay: Time,
+}
 
 /// The links of the shortest way from one node to another, by their index; none if there is no way.
 ///
 /// Dijkstra's search. Of equally good ways it takes the one whose links come first in the file.
-pub(super) fn shortest(lines: &[Line<'_>], from: &str, to: &str) -> Option<Vec<usize>> {
+pub(super) fn shortest(links: &[Ends], from: &str, to: &str) -> Option<Vec<usize>> {
     let mut leaving: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, line) in lines.iter().enumerate() {
-        leaving.entry(&line.link.from).or_default().push(at);
+    for (at, link) in links.iter().enumerate() {
+        leaving.entry(&link.from).or_default().push(at);
     }
     let mut reached = BTreeSet::new();
     let mut agenda = BinaryHeap::from([Reverse((0usize, 0u64, Vec::new(), from))]);
@@ -23,7 +33,7 @@ pub(super) fn shortest(lines: &[Line<'_>], from: &str, to: &str) -> Option<Vec<u
             continue;
         }
         for at in leaving.get(node).into_iter().flatten() {
-            let link = &lines[*at].link;
+            let link = &links[*at];
             if !reached.contains(link.to.as_str()) {
                 let way = way.iter().copied().chain([*at]).collect();
                 agenda.push(Reverse((hops + 1, delay.saturating_add(link.delay.0), way, &link.to)));

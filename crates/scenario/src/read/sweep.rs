@@ -140,12 +140,15 @@ fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, Reporte
 fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, Reported> {
     let remedy = &format!("write each as `[[sweep.{key}]]` with a `name` and the keys it sets");
     let mut steps: Vec<Step<'a>> = Vec::new();
-    let reported = item.errors.count();
-    for case in item.list(remedy)? {
+    let known = item.errors.count();
+    for (at, case) in item.list(remedy)?.into_iter().enumerate() {
         let (mut label, mut changes) = (None, Vec::new());
-        for (key, item) in case.settings(remedy)? {
+        // A case that cannot be read leaves the others, whose values have errors of their own.
+        let Ok(settings) = case.settings(remedy) else { continue };
+        for (key, item) in settings {
             if key == "name" {
-                label = Some((item.name("write the case's name in quotation marks")?.to_owned(), item));
+                let name = item.name("write the case's name in quotation marks").map(str::to_owned);
+                label = Some((name.unwrap_or_else(|_| format!("{}", at + 1)), item));
             } else {
                 // Written without quotation marks, a dotted key is a table in tables; a setting's own tables lie deeper.
                 let whole = |node: &Node, path: &[String]| {
@@ -160,13 +163,18 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
                 let _ = descend(vec![], key, item, &whole, &mut changes);
             }
         }
-        let Some((label, named)) = label else {
-            case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`");
-            continue;
+        let label = match label {
+            Some((label, named)) => {
+                if steps.iter().any(|step| step.label == label) {
+                    named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
+                }
+                label
+            }
+            None => {
+                case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`");
+                format!("{}", at + 1)
+            }
         };
-        if steps.iter().any(|step| step.label == label) {
-            named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
-        }
         for (at, change) in changes.iter().enumerate() {
             let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
             let _ = apart(&before, change);
@@ -174,12 +182,11 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
         changes.retain(|change| !pinned(&change.path));
         steps.push(Step { label, changes, seed: None });
     }
-    if item.errors.count() > reported {
-        return Err(item.errors.already());
-    }
     if steps.is_empty() {
-        return Err(item.wrong(format!("a list without a {key}"), remedy));
+        let empty = || item.wrong(format!("a list without a {key}"), remedy);
+        return Err(if item.errors.count() > known { item.errors.already() } else { empty() });
     }
+    // The caller sees that errors were reported, and reads the cells of this axis for more of them.
     Ok(Axis { key: key.to_owned(), steps })
 }
 

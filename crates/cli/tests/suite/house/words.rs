@@ -388,7 +388,9 @@ fn commands() -> Vec<(String, String)> {
         let arguments: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
         let text = penstock(&arguments);
         let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-        for name in listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+        // A line that is indented further goes on with the one before.
+        let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        for name in names.filter(|name| !name.is_empty() && *name != "help") {
             left.push(command.iter().cloned().chain([name.to_owned()]).collect());
         }
         all.push((format!("penstock {}", arguments.join(" ")), text));

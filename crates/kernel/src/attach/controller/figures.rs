@@ -130,7 +130,7 @@ impl Figures {
             figure("marked_packets", "packets whose acknowledgement echoed a mark", true, marked),
             figure(
                 "verified_instructions",
-                "instructions the verifier looked at for an acknowledgement",
+                "instructions that the verifier checked of the program run at each acknowledgement",
                 false,
                 f64::from(self.verified_instructions),
             ),

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use penstock_law::aqm::Aqm;
 use penstock_law::{Entry, Registry};
-use penstock_scenario::read::Document;
+use penstock_scenario::read::{Document, ReadErrors};
 
 use super::parameters::{NotEct, ProgramParameters, Settings};
 use super::queues::{BAT, CLCC};
 use super::{conditioners, queues};
 use crate::attach::error::Error;
+use crate::attach::settings::said;
 
 /// A law as a tc program.
 #[derive(Debug, Clone, Copy)]
@@ -298,8 +299,8 @@ impl Program {
     /// Reads the command line's settings of a device.
     fn settings(&self, laws: &Arc<Registry>, settings: &[String]) -> Result<Settings, Error> {
         let Kind { scenario, keys, example } = *self.kind;
-        let input = |error: &dyn ToString| {
-            let said = keys.iter().rev().fold(error.to_string(), |said, (ours, theirs)| said.replace(theirs, ours));
+        let input = |errors: &ReadErrors| {
+            let said = keys.iter().rev().fold(said(errors), |said, (ours, theirs)| said.replace(theirs, ours));
             Error::Input(said.replace("links.device.aqm", "aqm").replace("links.device", "link"))
         };
         let document = Document::parse(&scenario.replace("LAW", self.name), "the law").map_err(|e| input(&e))?;
@@ -322,7 +323,7 @@ impl Program {
                 )));
             };
             if key == NotEct::KEY {
-                not_ect = Some(NotEct::read(value).map_err(|e| input(&e))?);
+                not_ect = Some(NotEct::read(value).map_err(Error::Input)?);
                 continue;
             }
             document.set(&key, value).map_err(|e| input(&e))?;

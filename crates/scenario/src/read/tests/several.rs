@@ -195,3 +195,33 @@ fn the_content_of_what_is_not_a_trace_is_not_shown() {
     assert!(!said.contains("20228"), "{said}");
     assert!(read("-1\n").contains("`-1` is not a time"));
 }
+
+/// A case that is wrong hides neither the values of its own axis nor those of the others.
+#[test]
+fn a_wrong_case_leaves_the_values_of_all_cases_to_be_read() {
+    let sweep = "\n[[sweep.case]]\nname = 3\n\"flows.ftp.rtt\" = \"one\"\n[[sweep.case]]\nname = \"B\"\n\"flows.ftp.rtt\" = \"two\"\n\
+                 [[sweep.case]]\n\"flows.ftp.rtt\" = \"three\"\n[[sweep.line]]\nname = \"fast\"\n\"links.bottleneck.rate\" = \"4\"\n";
+    let errors = refusals(&format!("{}{sweep}", with("", ""))).to_string();
+    for expected in
+        ["`3` is not", "`one` is not", "`two` is not", "`three` is not", "a case without a name", "`4` is not"]
+    {
+        assert!(errors.contains(expected), "{expected}:\n{errors}");
+    }
+    assert_eq!(errors.lines().count(), 6, "{errors}");
+}
+
+/// A link with an error elsewhere still leads where it leads: what flows say of their way is read against it.
+#[test]
+fn an_error_of_a_link_hides_none_of_the_flows_over_it() {
+    let text = with("\"1 bdp\"", "\"lots\"").replace("rtt = \"100 ms\"", "rtt = \"1 ms\"");
+    let errors = refusals(&text);
+    assert_said(
+        &errors,
+        &[
+            "lab.toml:12:10: links.bottleneck.buffer: `lots` is not a buffer",
+            "lab.toml:19:7: flows.ftp.rtt: `1 ms` is less",
+        ],
+    );
+    let text = text.replacen("to = \"right\"\nrtt", "to = \"rigth\"\nrtt", 1).replace("\"20 s\"", "\"90 s\"");
+    assert_eq!(refusals(&text).all().len(), 3, "{}", refusals(&text));
+}
