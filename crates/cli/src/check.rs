@@ -6,13 +6,14 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use indexmap::{IndexMap, IndexSet};
+use penstock_scenario::model::Scenario;
 use penstock_scenario::read::{Cell, ReadError};
 use penstock_scenario::summary::Finding;
 use penstock_scenario::write::print;
 use penstock_scenario::{finding, format};
 use serde_json::{Value, json};
 
-use crate::arguments::{Check, WorldName};
+use crate::arguments::{Check, Generator, WorldName};
 use crate::failure::{Done, Failure};
 use crate::named::Shown as _;
 use crate::program;
@@ -21,6 +22,8 @@ use crate::{registry, scenario, terminal};
 /// A world's support of a file.
 struct Answer {
     world: &'static str,
+    /// The program that sends, where it is not the world's own.
+    generator: Option<&'static str>,
     /// Features that it lacks; nothing where it runs every cell.
     refusals: IndexSet<String>,
 }
@@ -49,7 +52,10 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
         return Err(Failure::Bug("a document without cells".into()));
     };
     let named = if arguments.world.is_empty() { WorldName::value_variants() } else { &arguments.world[..] };
-    let answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
+    let mut answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
+    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quinn(&cell.scenario).next().is_some()) {
+        answers.push(over_quinn(&cells)?);
+    }
     if arguments.json {
         terminal::say_json(&read(file, &cells, first, &answers)?)?;
     } else {
@@ -64,7 +70,9 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
         return Ok(Done::Well);
     }
     let all = answers.iter().flat_map(|answer| {
-        answer.refusals.iter().map(|what| format!("{}: {what} (in the {} world)", file.shown(), answer.world))
+        let over = answer.generator.map_or_else(String::new, |generator| format!(" with --generator {generator}"));
+        let place = move |what: &String| format!("{}: {what} (in the {} world{over})", file.shown(), answer.world);
+        answer.refusals.iter().map(place)
     });
     Err(Failure::Machine(all.collect::<Vec<_>>().join(&format!("\n{}: ", program::name()))))
 }
@@ -72,24 +80,59 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
 /// Checks every cell against a world; those that differ by their seed alone have the same requirements.
 fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
-    let mut asked = IndexMap::new();
+    let refusals = different(cells).flat_map(|cell| {
+        // The world knows nothing of quinn, and would say that only the kernel has its controllers.
+        let groups: Vec<_> = of_quinn(&cell.scenario).collect();
+        let about = |what: &str, name: &str| {
+            what.starts_with(&format!("flows.{name}.cc: ")) || what.contains(&format!("`{name}`"))
+        };
+        let mut refusals = world.refusals(&cell.scenario);
+        refusals.retain(|what| !groups.iter().any(|(name, _)| about(what, name)));
+        let only = |&(name, law): &(&str, &str)| {
+            format!("flows.{name}.cc: only quinn has `{law}`: use `--world linux --generator quic`")
+        };
+        refusals.extend(groups.iter().map(only));
+        refusals
+    });
+    Ok(Answer { world: world.name(), generator: None, refusals: refusals.collect() })
+}
+
+/// Checks every cell against endpoints of quinn.
+fn over_quinn(cells: &[Cell]) -> Result<Answer, Failure> {
+    let world = scenario::world_with(WorldName::Linux, Generator::Quic)?;
+    let refusals = different(cells).flat_map(|cell| world.refusals(&cell.scenario)).collect();
+    Ok(Answer { world: world.name(), generator: Some("quic"), refusals })
+}
+
+/// One cell of those that differ by their seed alone.
+fn different(cells: &[Cell]) -> impl Iterator<Item = &Cell> {
+    let mut different = IndexMap::new();
     for cell in cells {
         let labels: Vec<_> = cell.labels.iter().filter(|(key, _)| key != "seed").collect();
-        asked.entry(labels).or_insert(cell);
+        different.entry(labels).or_insert(cell);
     }
-    let refusals = asked.values().flat_map(|cell| world.refusals(&cell.scenario)).collect();
-    Ok(Answer { world: world.name(), refusals })
+    different.into_values()
+}
+
+/// The groups whose controllers are quinn's own, and these.
+fn of_quinn(scenario: &Scenario) -> impl Iterator<Item = (&str, &'static str)> {
+    let groups = scenario.groups.iter().map(|(name, group)| (name.as_str(), group.cc.law.name));
+    groups.filter(|(_, law)| registry::is_of_quinn(law))
 }
 
 /// The resolved scenario, as a scenario file.
 fn text(cells: &[Cell], first: &Cell, answers: &[Answer]) -> String {
     let mut text = String::new();
-    let runs: Vec<_> = answers.iter().filter(|answer| answer.refusals.is_empty()).map(|answer| answer.world).collect();
+    let way = |answer: &Answer| match answer.generator {
+        Some(generator) => format!("{} --generator {generator}", answer.world),
+        None => answer.world.to_owned(),
+    };
+    let runs: Vec<_> = answers.iter().filter(|answer| answer.refusals.is_empty()).map(way).collect();
     if !runs.is_empty() {
         let _ = writeln!(text, "# Runs with --world {}.", runs.join(" or "));
     }
     for answer in answers.iter().filter(|answer| !answer.refusals.is_empty()) {
-        let _ = writeln!(text, "# Does not run with --world {}:", answer.world);
+        let _ = writeln!(text, "# Does not run with --world {}:", way(answer));
         for what in &answer.refusals {
             let _ = writeln!(text, "#   {what}");
         }
@@ -111,7 +154,14 @@ fn read(file: &Path, cells: &[Cell], first: &Cell, answers: &[Answer]) -> Result
         let labels: IndexMap<_, _> = cell.labels.iter().cloned().collect();
         json!({ "id": cell.id, "labels": labels })
     };
-    let answer = |answer: &Answer| json!({ "world": answer.world, "runs": answer.refusals.is_empty(), "refusals": answer.refusals });
+    let answer = |answer: &Answer| {
+        let (runs, refusals) = (answer.refusals.is_empty(), &answer.refusals);
+        let mut value = json!({ "world": answer.world, "runs": runs, "refusals": refusals });
+        if let Some(generator) = answer.generator {
+            value["generator"] = json!(generator);
+        }
+        value
+    };
     Ok(json!({
         "file": file.display().to_string(),
         "errors": [],

@@ -118,12 +118,16 @@ mod kernel {
                     .into(),
             ));
         }
-        let (mut rows, mut wrong, mut missing) = (Vec::new(), Vec::new(), None);
         let files = folder.iter().flat_map(|folder| KERNEL_LAWS.iter().map(move |kernel_law| (kernel_law, folder)));
-        for (kernel_law, folder) in files {
+        // All are read before the first is replayed, which takes seconds.
+        let read = files.map(|(kernel_law, folder)| {
             let file = folder.join(format!("{}.txt", kernel_law.name));
-            let shown = file.shown();
-            let vectors = Vectors::parse(kernel_law, &shown, &scenario::text(&file)?).map_err(Failure::input)?;
+            let vectors = Vectors::parse(kernel_law, &file.shown(), &scenario::text(&file)?).map_err(Failure::input)?;
+            Ok((kernel_law, vectors))
+        });
+        let read = read.collect::<Result<Vec<_>, Failure>>()?;
+        let (mut rows, mut wrong, mut missing) = (Vec::new(), Vec::new(), None);
+        for (kernel_law, vectors) in read {
             let mut judged = |report: &Report| {
                 if report.holds() {
                     "equal".to_owned()

@@ -25,9 +25,12 @@ mod queue;
 mod report;
 mod way;
 
-use penstock_law::aqm;
+use penstock_law::Values;
+use penstock_law::aqm::{self, AQMS};
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Arithmetic, Buffer, EcnOnLine, Limit, LossSpacing, Scenario, Scheduler, Service};
+use penstock_scenario::model::{
+    Arithmetic, Buffer, Chosen, EcnOnLine, Limit, LossSpacing, Scenario, Scheduler, Service,
+};
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::source::Clocking;
@@ -332,12 +335,15 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             Buffer::Packets(packets) => packets as f64,
             Buffer::Bytes(bytes) => bytes.bits() / scenario.packet.wire.bits(),
         };
-        match Queue::new(name, &link.aqm, &site, buffer, link.loss) {
-            Ok(queue) => queues.push(queue),
-            Err(what) => refusals.push(what),
-        }
+        let queue = Queue::new(name, &link.aqm, &site, buffer, link.loss).or_else(|what| {
+            refusals.push(what);
+            // Groups look their queues up by place, and have refusals of their own. Any queue will do for these.
+            let plain = AQMS.iter().find(|law| law.name == "droptail").unwrap_or(link.aqm.law);
+            let without = Chosen { law: plain, values: Values::defaults(plain.parameters) };
+            Queue::new(name, &without, &site, buffer, link.loss)
+        });
+        queues.extend(queue.map_err(|what| refusals.push(what)));
     }
-    // Cohorts look their queues up by place.
     let whole = queues.len() == scenario.links.len();
     let mut conditioners = Vec::new();
     for (at, (name, customer)) in scenario.customers.iter().enumerate() {

@@ -1,12 +1,15 @@
 //! Wireshark's reading of a capture.
 //!
-//! Has no harness, because a harness knows passed and failed only: without tshark a test here says so and counts as
-//! ignored, never as passed. `apt-get install tshark` is enough: `cargo test -p penstock-record --test tshark`.
+//! Without tshark a test here says so and counts as not run. `apt-get install tshark` is enough:
+//! `cargo test -p penstock-record --test tshark`.
+
+#[path = "../../cli/tests/optional/mod.rs"]
+mod optional;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::process::{self, Command};
-use std::{env, fs};
+use std::process::Command;
 
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use penstock_law::quantity::Time;
@@ -375,41 +378,20 @@ fn every_field_is_filled_in(home: &Path) {
 }
 
 fn main() {
-    type Test = (&'static str, fn(&Path));
-    const TESTS: [Test; 5] = [
-        ("nothing_is_malformed", nothing_is_malformed),
-        ("every_checksum_is_good", every_checksum_is_good),
-        ("retransmissions_and_duplicates_are_recognised", retransmissions_and_duplicates_are_recognised),
-        ("every_field_is_filled_in", every_field_is_filled_in),
-        ("accurate_ecn_is_decoded", accurate_ecn_is_decoded),
-    ];
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
-    let chosen = TESTS.iter().filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| name.contains(w.as_str())));
-    if arguments.iter().any(|argument| argument == "--list") {
-        chosen.for_each(|(name, _)| println!("{name}: test"));
-        return;
-    }
-    let there = Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success());
-    let required = env::var("PENSTOCK_REQUIRE").is_ok_and(|needs| needs.split(',').any(|need| need.trim() == "tshark"));
-    let mut ended: BTreeMap<&str, usize> = BTreeMap::new();
-    for (name, test) in chosen {
-        let outcome = if there {
-            let home = tempfile::tempdir().unwrap();
-            match std::panic::catch_unwind(|| test(home.path())) {
-                Ok(()) => "ok",
-                Err(_) => "FAILED",
-            }
-        } else if required {
-            "FAILED: no tshark here, and PENSTOCK_REQUIRE has it"
-        } else {
-            "not run: no tshark here; install it, on Debian by `apt-get install tshark`"
+    // Each test has a directory of its own.
+    macro_rules! tests {
+        ($($name:ident),*) => {
+            [$((stringify!($name), || $name(tempfile::tempdir().unwrap().path()))),*]
         };
-        println!("test {name} ... {outcome}");
-        *ended.entry(outcome.split(':').next().unwrap_or_default()).or_default() += 1;
     }
-    let of = |outcome| ended.get(outcome).copied().unwrap_or(0);
-    let result = if of("FAILED") == 0 { "ok" } else { "FAILED" };
-    println!("\ntest result: {result}. {} passed; {} failed; {} ignored\n", of("ok"), of("FAILED"), of("not run"));
-    process::exit(if of("FAILED") == 0 { 0 } else { 101 });
+    let tests: [(&str, fn()); 5] = tests![
+        nothing_is_malformed,
+        every_checksum_is_good,
+        retransmissions_and_duplicates_are_recognised,
+        every_field_is_filled_in,
+        accurate_ecn_is_decoded
+    ];
+    let there = Command::new("tshark").arg("--version").output().is_ok_and(|o| o.status.success());
+    let missing = "no tshark here; install it, on Debian by `apt-get install tshark`";
+    optional::run(&tests, (!there).then(|| ("tshark", missing.to_owned())));
 }

@@ -81,36 +81,8 @@ pub fn run_groups<N: AsRef<str>, F: Fn()>(groups: &[Group<'_, N, F>]) -> ! {
         println!("PENSTOCK_REQUIRE: `{unknown}` is not one of {}", NEEDS.join(", "));
         process::exit(101);
     }
-    let (mut passed, mut failed, mut not_run) = (0, 0, 0);
-    let mut reasons: Vec<String> = Vec::new();
-    for (name, test, missing) in tests {
-        let name = name.as_ref();
-        let ended = match missing {
-            Some(lack) => Err(Some(lack.clone())),
-            None => panic::catch_unwind(panic::AssertUnwindSafe(test)).map_err(|failure| lack(&*failure)),
-        };
-        match ended {
-            Ok(()) => {
-                passed += 1;
-                println!("test {name} ... ok");
-            }
-            Err(None) => {
-                failed += 1;
-                println!("test {name} ... FAILED");
-            }
-            Err(Some((need, why))) if required.contains(&need) => {
-                failed += 1;
-                println!("test {name} ... FAILED: not run, and PENSTOCK_REQUIRE has `{need}`: {why}");
-            }
-            Err(Some((_, why))) => {
-                not_run += 1;
-                println!("test {name} ... not run: {why}");
-                if !reasons.contains(&why) {
-                    reasons.push(why);
-                }
-            }
-        }
-    }
+    let Outcome { passed, failed, not_run, reasons } =
+        judge(tests.map(|(name, test, missing)| (name.as_ref(), test, missing.as_ref())), &required);
     let result = match (failed, passed, not_run) {
         (0, 0, 1..) => "NOT RUN",
         (0, ..) => "ok",
@@ -121,6 +93,52 @@ pub fn run_groups<N: AsRef<str>, F: Fn()>(groups: &[Group<'_, N, F>]) -> ! {
         println!("not run: {reason}\n");
     }
     process::exit(if failed == 0 { 0 } else { 101 });
+}
+
+/// The end of some tests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub passed: usize,
+    pub failed: usize,
+    pub not_run: usize,
+    /// Why tests were not run, each once.
+    pub reasons: Vec<String>,
+}
+
+/// Runs tests, and says how each ended. One that lacks something that is `required` has failed.
+pub fn judge<'a, F: Fn() + 'a>(
+    tests: impl Iterator<Item = (&'a str, &'a F, Option<&'a Lack>)>,
+    required: &[&str],
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (name, test, missing) in tests {
+        let ended = match missing {
+            Some(missing) => Err(Some(missing.clone())),
+            None => panic::catch_unwind(panic::AssertUnwindSafe(test)).map_err(|failure| lack(&*failure)),
+        };
+        match ended {
+            Ok(()) => {
+                outcome.passed += 1;
+                println!("test {name} ... ok");
+            }
+            Err(None) => {
+                outcome.failed += 1;
+                println!("test {name} ... FAILED");
+            }
+            Err(Some((need, why))) if required.contains(&need) => {
+                outcome.failed += 1;
+                println!("test {name} ... FAILED: not run, and PENSTOCK_REQUIRE has `{need}`: {why}");
+            }
+            Err(Some((_, why))) => {
+                outcome.not_run += 1;
+                println!("test {name} ... not run: {why}");
+                if !outcome.reasons.contains(&why) {
+                    outcome.reasons.push(why);
+                }
+            }
+        }
+    }
+    outcome
 }
 
 /// The requirement that a test lacked that panicked so.

@@ -123,6 +123,28 @@ fn fulfilled(expression: &str, allowed: &BTreeSet<String>) -> bool {
     expression.evaluate(|licence| licence.license.id().is_some_and(|id| allowed.contains(id.name)))
 }
 
+/// Crates that nobody maintains, by the RustSec database, and that were replaced.
+#[test]
+fn crates_without_a_maintainer_stay_away() {
+    let crates = crates();
+    for (name, advisory) in
+        [("paste", "RUSTSEC-2024-0436"), ("atty", "RUSTSEC-2024-0375"), ("instant", "RUSTSEC-2024-0384")]
+    {
+        assert!(!crates.iter().any(|each| each.name == name), "{name}: {advisory}");
+    }
+}
+
+/// Programs in the kernel have other licences than the rest: both texts are there.
+#[test]
+fn the_texts_of_the_licences_of_the_kernel_programs_are_there() {
+    for (file, words) in
+        [("LICENSE-GPL-2.0", "GNU GENERAL PUBLIC LICENSE"), ("LICENSE-BSD-2-Clause", "Redistribution and use")]
+    {
+        let text = fs::read_to_string(root().join("bpf").join(file)).unwrap_or_else(|e| panic!("bpf/{file}: {e}"));
+        assert!(text.contains(words), "bpf/{file}");
+    }
+}
+
 #[test]
 fn every_licence_is_allowed() {
     let (crates, allowed) = (crates(), allowed());

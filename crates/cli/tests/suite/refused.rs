@@ -229,6 +229,33 @@ fn all_errors_of_the_options_of_a_path_are_told_at_once() {
 }
 
 /// `check` lists the worlds without running them, and with JSON for programs.
+/// An AQM that a world does not run hides no controller that it does not run either; and quinn's controllers run over quinn alone.
+#[test]
+fn check_says_all_that_a_world_does_not_run() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let check = |settings: &[&str]| {
+        let set = settings.iter().flat_map(|setting| ["--set", *setting]);
+        let arguments: Vec<&str> = ["check", "small.toml", "--json"].into_iter().chain(set).collect();
+        let answers: serde_json::Value = serde_json::from_str(&bench.run(&arguments).out).unwrap();
+        answers["worlds"].as_array().unwrap().clone()
+    };
+    let both = check(&["links.bottleneck.aqm={ law = \"codel\" }", "flows.ftp.cc={ law = \"cubic\" }"]);
+    let fluid = both[1]["refusals"].as_array().unwrap();
+    for law in ["`codel`", "`cubic`"] {
+        assert!(fluid.iter().any(|what| what.as_str().unwrap().contains(law)), "{law}: {fluid:?}");
+    }
+    let quinn = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }"]);
+    let only = "flows.ftp.cc: only quinn has `quinn-cubic`: use `--world linux --generator quic`";
+    for world in &quinn[..3] {
+        assert!(world["refusals"].as_array().unwrap().iter().any(|what| what == only), "{world}");
+        let said = world["refusals"].to_string();
+        assert!(!said.contains("only the kernel has") && !said.contains("no kernel has"), "{said}");
+    }
+    assert_eq!((&quinn[3]["world"], &quinn[3]["generator"]), (&"linux".into(), &"quic".into()));
+    assert!(!quinn[3]["refusals"].to_string().contains("flows.ftp.cc"), "{}", quinn[3]);
+}
+
 #[test]
 fn check_says_which_worlds_run_a_file() {
     let bench = Bench::new();

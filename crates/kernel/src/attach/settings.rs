@@ -57,7 +57,11 @@ fn read(laws: &Arc<Registry>, text: &str, settings: &[String]) -> Result<Scenari
 /// The errors of settings, without the lines of the scenario around them, which the reader of the errors has not written.
 pub(super) fn said(errors: &ReadErrors) -> String {
     let (shown, more) = errors.shown();
-    let placeless = |error: &ReadError| ReadError { line: None, column: None, ..error.clone() }.to_string();
+    let placeless = |error: &ReadError| {
+        // A value of the scenario around the law is not the user's: what is missing is a setting.
+        let context = error.context.clone().unwrap_or_else(|| format!("as in `--set {}=VALUE`", error.key));
+        ReadError { line: None, column: None, context: Some(context), ..error.clone() }.to_string()
+    };
     let mut lines: Vec<_> = shown.iter().map(placeless).collect();
     if more > 0 {
         lines.push(format!("and {more} more"));
