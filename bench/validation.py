@@ -109,8 +109,8 @@ RULES = [
     ("red", "round trips of 100 to 120 ms", ['flows.ftp.rtt={spread=["100 ms","120 ms"]}']),
     ("red", "an ACK for two packets", ["flows.ftp.sender.delayed_ack=2"]),
     ("red", "an initial window of 10", ["flows.ftp.sender.initial_window=10"]),
-    ("red", "a least timeout of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
-    ("red", "the least timeout is added to the round trip", ['flows.ftp.sender.rto="linux"']),
+    ("red", "a minimum RTO of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
+    ("red", "the minimum RTO is added to the round trip", ['flows.ftp.sender.rto="linux"']),
     ("red", "idle from the start of the last transmission, in packets, departures first",
      ["links.bottleneck.aqm.idle_from_start=true", "links.bottleneck.aqm.bytes=false",
       "links.bottleneck.aqm.arrivals_first=false"]),
@@ -126,7 +126,7 @@ RULES = [
     ("loss", "an ACK for two packets", ["flows.ftp.sender.delayed_ack=2"]),
     ("loss", "SACK", ['flows.ftp.sender.recovery="sack"']),
     ("loss", "Reno", ['flows.ftp.sender.recovery="reno"']),
-    ("loss", "a least timeout of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
+    ("loss", "a minimum RTO of 1 s", ['flows.ftp.sender.min_rto="1 s"']),
 ]
 
 # Name, what crosses links, scenario, settings, bar [10^6 a CPU second].

@@ -76,6 +76,11 @@ use failure::{Done, Failure};
 use meter::Meter;
 use penstock_law::Registry;
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// Version and, where there is one, commit.
 pub(crate) const VERSION: &str = env!("PENSTOCK_VERSION");
 

@@ -102,14 +102,14 @@ numbers! {
         arrived: "packets",
         /// The present capacity of the line.
         capacity: "packets/s",
-        /// At [`Event::Departure`]: how long the packet has waited. At [`Event::Tick`]: how long the oldest one waiting
-        /// has, zero where none waits.
+        /// At [`Event::Departure`]: waiting time of the packet at the head. At [`Event::Tick`]: waiting time of the oldest
+        /// waiting packet; zero if none waits.
         sojourn_s: "s",
         /// Time since the start of the run.
         now_s: "s",
         /// Green packets among those that wait. Only with [`Requirements::colours`].
         green: "packets",
-        /// Yellow ones. Only with [`Requirements::colours`].
+        /// Yellow packets among those that wait. Only with [`Requirements::colours`].
         yellow: "packets",
         /// With [`Requirements::classes`], at [`Event::Tick`]: transmissions of this class begun since the last one, in units of
         /// the mean packet. Zero elsewhere.
@@ -299,6 +299,7 @@ pub enum Decides {
     AtHead,
     /// On arrival, by [`Output::probability`] after [`Event::Arrival`].
     OnArrival,
-    /// On departure, by the probability in force then. The law's state changes at ticks only.
+    /// On departure, by the probability in force then. The law's state changes at ticks only: [`Event::Departure`] is not
+    /// raised. A law that requires this event has [`Decides::AtHead`].
     OnDeparture,
 }

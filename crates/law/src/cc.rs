@@ -109,15 +109,16 @@ numbers! {
         now_s: "s",
         /// Size of the bottleneck's buffer, with [`Requirements::bottleneck`]; zero until it is known.
         buffer: "packets",
-        /// Packets in that buffer, in the same way.
+        /// Packets in the bottleneck's buffer, with [`Requirements::bottleneck`]; zero until known.
         level: "packets",
-        /// Packets in flight, in the same way, before any are sent in response to this event. With
-        /// [`Requirements::flight_size`], at a loss: packets sent and not acknowledged, and no more than the window has; zero
-        /// if the host does not know.
+        /// Packets in flight before the response to this event, with [`Requirements::bottleneck`]. With
+        /// [`Requirements::flight_size`]: FlightSize at a loss (RFC 5681), which may exceed the window; zero at a mark, and if
+        /// the host does not know it.
         in_flight: "packets",
-        /// `earlier_s` ago: packets in the buffer, and those of the flow, by [`BottleneckEstimate::committed`].
+        /// The sum, `earlier_s` seconds ago, of `level` and of the flow's packets that [`BottleneckEstimate::committed`] counts,
+        /// with [`BottleneckEstimate::lookback`].
         earlier: "packets",
-        /// The age of that, by [`BottleneckEstimate::lookback`]; zero if nothing is known of that time.
+        /// Age of `earlier`; zero if `earlier` is not known.
         earlier_s: "s",
     }
 }

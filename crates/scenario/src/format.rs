@@ -174,7 +174,7 @@ pub(crate) static LINK: Table = Table {
             "policer",
             Shape::Table(&POLICER),
             Means("every packet reaches the queue"),
-            "a token bucket before the queue, which drops what does not conform",
+            "a token bucket before the queue, which drops packets that do not conform",
         ),
         key("aqm", Shape::Aqm, Is("{ law = \"droptail\" }"), "the law of its queue; see `docs/laws.md`"),
         key(

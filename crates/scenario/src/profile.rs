@@ -28,7 +28,7 @@ impl Profile {
             Self::Rfc => SenderOptions { min_rto: Time(Time::PER_SECOND), ecn_echo: EcnEcho::Classic, ..today },
             // `TCP_RTO_MIN`, `TCP_MAX_QUICKACKS`.
             Self::Linux => SenderOptions { rto: Rto::Linux, quick_acks: 16, ecn_echo: EcnEcho::Classic, ..today },
-            // QUIC counts marks. It has no least timeout but the delay of acknowledgements and a millisecond. Its
+            // QUIC counts marks. It has no minimum RTO but the delay of acknowledgements and a millisecond. Its
             // acknowledgements have ranges without a limit (RFC 9000, section 19.3): as many as there are here.
             Self::Quic => {
                 SenderOptions { min_rto: Time(Time::PER_SECOND / 40), rto: Rto::Linux, sack_blocks: 4, ..today }

@@ -78,13 +78,13 @@ observation! {
         now_s,
         /// Size of the bottleneck's buffer [packets], where `Requirements.pairs` is set. Zero until it is known.
         buffer,
-        /// Packets in that buffer, in the same way [packets].
+        /// Packets in the bottleneck's buffer [packets], where `Requirements.pairs` is set. Zero until known.
         level,
-        /// Packets in flight, in the same way, before any are sent in response to this event [packets].
+        /// Packets in flight before the response to this event [packets], where `Requirements.pairs` is set.
         in_flight,
-        /// Packets in the buffer and those of the flow, `earlier_s` ago [packets].
+        /// The sum, `earlier_s` seconds ago, of `level` and of the flow's own packets [packets].
         earlier,
-        /// How long ago that was [s]. Zero where nothing is known of that time.
+        /// Age of `earlier` [s]. Zero if `earlier` is not known.
         earlier_s,
     }
 }
@@ -98,7 +98,7 @@ observation! {
         arrived,
         /// The capacity of the line now [packets/s].
         capacity,
-        /// At a departure, how long the packet has waited; at a tick, how long the oldest one has [s].
+        /// At a departure, waiting time of the packet at the head; at a tick, that of the oldest waiting packet [s].
         sojourn_s,
         /// Time since the start of the run [s].
         now_s,

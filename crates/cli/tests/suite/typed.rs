@@ -262,30 +262,35 @@ fn faults(name: &str, page: &Page, untyped: &mut Vec<String>) -> Vec<String> {
     faults
 }
 
-/// The tutorial, typed from its first line to its last: what it shows of each output is there.
+/// Pages typed from their first line to their last, each with the fewest lines of output that it shows.
+const DIALOGUES: &[(&str, usize)] = &[("docs/tutorial.md", 31), ("docs/how-to/reproduce.md", 10)];
+
+/// What these pages show of each output is there.
 #[test]
-fn the_tutorial_shows_what_is_printed() {
-    let desk = Desk::new();
-    let page = page::read(&fs::read_to_string(root().join("docs/tutorial.md")).unwrap());
-    // The page leaves out rows and columns.
+fn pages_show_what_is_printed() {
+    // A page leaves out rows and columns.
     let has = |printed: &str, shown: &str| {
         let mut fields = printed.split_whitespace();
         shown.split_whitespace().all(|wanted| fields.any(|field| field == wanted))
     };
-    let (mut compared, mut faults) = (0, Vec::new());
-    for (commands, shown) in &page.dialogue {
-        let ended: Vec<_> = commands.iter().map(|line| desk.types(line)).collect();
-        let (_, out, err) = ended.last().unwrap();
-        // Rules of tables are as wide as the terminal has them.
-        for line in shown.iter().filter(|line| !line.starts_with('─')) {
-            compared += 1;
-            if !out.lines().chain(err.lines()).any(|printed| has(printed, line)) {
-                faults.push(format!("{commands:?} does not print\n{line}\nbut\n{out}"));
+    for (name, least) in DIALOGUES {
+        let desk = Desk::new();
+        let page = page::read(&fs::read_to_string(root().join(name)).unwrap());
+        let (mut compared, mut faults) = (0, Vec::new());
+        for (commands, shown) in &page.dialogue {
+            let ended: Vec<_> = commands.iter().map(|line| desk.types(line)).collect();
+            let (_, out, err) = ended.last().unwrap();
+            // Rules of tables are as wide as the terminal has them.
+            for line in shown.iter().filter(|line| !line.starts_with('─')) {
+                compared += 1;
+                if !out.lines().chain(err.lines()).any(|printed| has(printed, line)) {
+                    faults.push(format!("{name}: {commands:?} does not print\n{line}\nbut\n{out}"));
+                }
             }
         }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert!(compared >= *least, "{name}: {compared} lines");
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(compared > 30, "{compared} lines");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Ends {
         })
     }
 
-    /// Sends for a second and a half, through an outage of six tenths: longer than the kernel's least timeout.
+    /// Sends for a second and a half, through an outage of six tenths: longer than the kernel's minimum RTO.
     pub fn send_through_an_outage(&self, controller: &str) -> io::Result<()> {
         self.within(|| {
             let listener = TcpListener::bind(PLACE)?;

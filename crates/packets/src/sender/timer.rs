@@ -15,7 +15,7 @@ const LEAST_LOOK: u64 = 1_000_000_000;
 
 /// The retransmission timer of a flow. An acknowledgement moves the deadline and leaves the event on the agenda alone,
 /// which looks at the deadline when it comes. A deadline may move closer too, when a sample ends backing off; so the
-/// event is never further away than the least timeout, and comes in time for any deadline set after it.
+/// event is never further away than the minimum RTO, and comes in time for any deadline set after it.
 #[derive(Debug)]
 pub(crate) struct Timer {
     /// In ps; by a coarse clock in eighths of a tick.
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(timeout(&mut timer), 2100 * MS, "seven ticks and four times the half of seven");
         let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(100 * MS)));
         careful.sample(2050 * MS, 20 * MS, true);
-        assert_eq!(timeout(&mut careful), 1000 * MS, "the least timeout");
+        assert_eq!(timeout(&mut careful), 1000 * MS, "the minimum RTO");
     }
 
     /// Every timeout is a whole number of ticks, the first and the least too. Of the longest tick three are the longest

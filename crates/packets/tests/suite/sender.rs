@@ -147,9 +147,9 @@ fn a_coarse_clock_makes_every_timeout_three_ticks_at_least() {
         assert!(flow.timeouts > 50, "{sender}: {}", flow.timeouts);
         (200.0 - 200.0 * flow.throughput_packets_per_s * flow.rtt_mean_s.unwrap()) / flow.timeouts as f64
     };
-    assert_near(waited(""), 0.2, 0.1, "the least timeout");
+    assert_near(waited(""), 0.2, 0.1, "the minimum RTO");
     assert_near(waited("tick = \"100 ms\""), 0.3, 0.1, "three ticks");
-    assert_near(waited("tick = \"100 ms\", min_rto = \"1 s\""), 1.0, 0.1, "the least timeout, where it is longer");
+    assert_near(waited("tick = \"100 ms\", min_rto = \"1 s\""), 1.0, 0.1, "the minimum RTO, where it is longer");
 }
 
 /// The retransmission timer: behind a queue of 0.32 s round trips hardly vary, and the timeout of RFC 6298 with a least of

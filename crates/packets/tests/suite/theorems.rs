@@ -251,7 +251,7 @@ to = "c"
     assert!((rate("first") / rate("both") / 2.0 - 1.0).abs() < 0.08, "{}", rate("first") / rate("both"));
 }
 
-/// A timeout that backed off comes back with the first sample: later losses cost the least timeout again, not the long
+/// A timeout that backed off comes back with the first sample: later losses cost the minimum RTO again, not the long
 /// one. (RFC 6298, sections 2.3 and 5.)
 #[test]
 fn a_timeout_that_backed_off_comes_back() {
