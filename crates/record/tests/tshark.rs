@@ -6,7 +6,6 @@
 #[path = "../../cli/tests/optional/mod.rs"]
 mod optional;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

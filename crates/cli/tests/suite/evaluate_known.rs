@@ -80,6 +80,7 @@ fn laws_of_delay_lose_to_cubic_in_a_deep_buffer() {
 
 /// Low, Peterson and Wang (2002) of Vegas, RFC 6817 of LEDBAT: the queue of those before is the path of who comes last.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn a_latecomer_of_a_law_of_delay_has_more() {
     let bench = Bench::new();
     battery::write(&bench, "EV-07", &[r#"path = "P-dsl", "links.bottleneck.buffer" = "8 bdp""#]);
@@ -130,6 +131,7 @@ fn dctcp_starves_cubic_in_a_shared_classic_queue() {
 
 /// RFC 9438, section 5.1: rates of NewReno go with 1/R, or with its square where all lose together; those of CUBIC with less.
 #[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
 fn cubic_is_fairer_than_newreno_to_long_round_trips() {
     let bench = Bench::new();
     battery::write(&bench, "EV-08", &[r#"near = "10 ms", "links.bottleneck.buffer" = "0.5 bdp""#]);

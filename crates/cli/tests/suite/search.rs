@@ -1,6 +1,7 @@
 //! `penstock break`: a space of one gene, known answers, findings on record, and refusals.
 
 use std::fs;
+use std::path::Path;
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -154,21 +155,36 @@ fn objectives_and_spaces_are_listed() {
 }
 
 /// The report of a replay of what is on record in a folder. No bound is broken, and none holds that is known to be broken.
-fn replayed(folder: &str, more: &[&str]) {
-    let folder = format!("{}/../../{folder}", env!("CARGO_MANIFEST_DIR"));
-    let report = Bench::new().well(&[&["break", "--replay", &folder], more].concat());
-    assert!(report.contains("0 broken, 0 mended"), "{report}");
+fn replayed(path: &str, more: &[&str]) {
+    let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
+    let report = Bench::new().well(&[&["break", "--replay", &path], more].concat());
+    assert!(report.contains("0 broken, 0 mended"), "{path}: {report}");
 }
 
-/// The known answers, and what searches found, come out as on record: those that run in a few seconds.
+/// Some known answers, one of each kind of objective, come out as on record: those that take a second.
 #[test]
+fn some_known_answers_come_out() {
+    let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../search/known");
+    let bench = Bench::new();
+    for name in ["F2-vegas-longer-path", "K03-one-flow-with-jitter", "K05-vegas-beside-loss-based", "K08-phase-effect"]
+    {
+        for file in [format!("{name}.toml"), format!("{name}.bounds.toml")] {
+            bench.write(&format!("some/{file}"), &fs::read_to_string(known.join(&file)).unwrap());
+        }
+    }
+    let report = bench.well(&["break", "--replay", "some"]);
+    assert!(report.contains("0 broken, 0 mended") && report.contains("K08"), "{report}");
+}
+
+#[test]
+#[ignore = "a minute: `make nightly` runs it"]
 fn known_answers_and_findings_come_out() {
     replayed("search/known", &[]);
     replayed("findings", &[]);
 }
 
 #[test]
-#[ignore = "minutes; make nightly runs it"]
+#[ignore = "minutes: `make nightly` runs it"]
 fn long_known_answers_come_out() {
     replayed("search/known", &["--long"]);
 }
