@@ -371,7 +371,7 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
         let runs = l.not_run.map_or_else(|| l.world.unwrap_or_default().to_owned(), |why| format!("not here: {why}"));
         vec![format!("{}/{}", l.paper, l.id), l.place.into(), l.title.into(), l.claims.to_string(), runs]
     });
-    let columns = [("item", false), ("place", false), ("content", false), ("claims", true), ("runs", false)];
+    let columns = [("item", false), ("place", false), ("content", false), ("claims", true), ("world", false)];
     terminal::say(pages::table("", &columns, rows.collect()))?;
     Ok(Done::Well)
 }

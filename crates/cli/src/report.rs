@@ -77,6 +77,13 @@ fn is_record(directory: &Path) -> Result<bool, Failure> {
     if has("record.toml") || has("sweep.json") {
         return Ok(has("record.toml"));
     }
+    if !directory.exists() {
+        return Err(Failure::Input(format!(
+            "there is no directory {}; `{} list` lists records",
+            directory.shown(),
+            program::name()
+        )));
+    }
     Err(Failure::Input(format!("{} is not a record: it has neither record.toml nor sweep.json", directory.shown())))
 }
 

@@ -1,8 +1,11 @@
 //! The law under test, and those that it is compared with.
 
+use penstock_law::Registry;
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::{self, Controller};
+use penstock_law::conditioner::Conditioner;
 use penstock_law::law::Linearisation;
-use penstock_law::{Registry, cc};
-use penstock_scenario::read::Document;
+use penstock_scenario::read::{Document, nearest};
 use std::sync::Arc;
 use toml::{Table, Value};
 
@@ -62,7 +65,14 @@ impl Subject {
         } else if let Some(entry) = registry.conditioner(&name) {
             (SubjectRole::Conditioner, entry.parameters, entry.linearisation)
         } else {
-            return Err(format!("no law has the name `{name}`; `laws` lists them"));
+            let known: Vec<&str> = [
+                registry.laws::<Controller>().iter().map(|entry| entry.name).collect::<Vec<_>>(),
+                registry.laws::<Aqm>().iter().map(|entry| entry.name).collect(),
+                registry.laws::<Conditioner>().iter().map(|entry| entry.name).collect(),
+            ]
+            .concat();
+            let meant = nearest(&name, &known).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            return Err(format!("no law has the name `{name}`: {meant}`penstock laws` lists them"));
         };
         let mut subject = Self {
             role,
