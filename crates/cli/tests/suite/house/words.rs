@@ -442,7 +442,7 @@ fn parts(path: &str, text: impl Fn() -> String) -> Option<Parts> {
     let folders: Vec<&str> = path.split('/').collect();
     let (top, file) = (folders[0], folders[folders.len() - 1]);
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let data = ["evaluation", "search", "findings", "papers", "scenarios", "examples", "web"].contains(&top);
+    let data = ["evaluation", "search", "failures", "papers", "scenarios", "examples", "web"].contains(&top);
     let tests = folders.contains(&"tests") || folders.contains(&"test") || file == "tests.rs";
     Some(match ending {
         // What others wrote, and what was.
