@@ -69,7 +69,7 @@ def measure(path):
 
 def main():
     pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "search/known/README.md", "examples/own-law/README.md"]
-    for pattern in ("docs/**/*.md", "papers/*/README.md", "crates/*/README.md", "vectors/**/README.md", "findings/README.md", "python/README.md"):
+    for pattern in ("docs/**/*.md", "papers/*/README.md", "crates/*/README.md", "vectors/**/README.md", "failures/README.md", "python/README.md"):
         pages += sorted(str(p.relative_to(ROOT)) for p in ROOT.glob(pattern))
     long, total, count, all_syllables = [], 0, 0, 0
     for page in pages:

@@ -193,7 +193,7 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 		law_echo(flow, tp);
 	if (host_cut(path, tp, rs)) {
 		flow->event_seq = tp->snd_nxt;
-		law_hear(by, flow, EVENT_CUT, 0);
+		law_hear(by, flow, EVENT_CONGESTION, 0);
 	} else if ((__s32)(tp->snd_una - flow->event_seq) > 0) {
 		/* It follows, so that it is never half of all numbers behind. */
 		flow->event_seq = tp->snd_una - 1;

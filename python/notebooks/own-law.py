@@ -34,14 +34,14 @@ class Aimd(penstock.Controller):
         self.window = context.initial_window
 
     def requirements(self) -> penstock.Requirements:
-        """Take an echo for a loss."""
-        return penstock.Requirements(marks="loss")
+        """Take an echo for a congestion event, as a loss is."""
+        return penstock.Requirements(marks="congestion")
 
     def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
         """Grow by a packets a round trip."""
         self.window += self.a * packets / self.window
 
-    def on_loss(self, observation: penstock.Observation) -> None:
+    def on_congestion(self, observation: penstock.Observation) -> None:
         """Leave b of the window."""
         self.window = max(self.window * self.b, 2.0)
 

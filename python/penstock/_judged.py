@@ -139,20 +139,20 @@ class Failures:
         self._texts = texts
 
     @property
-    def findings(self) -> Table:
+    def failures(self) -> Table:
         """One row a failure: ``objective``, ``file``, ``headline``, ``score``, ``score_at_least``."""
         rows = [
             {
                 "objective": objective["objective"],
-                "file": finding["file"],
-                "headline": finding["headline"],
-                "score": finding["confirmed"]["score"],
-                "score_at_least": finding["confirmed"]["score_at_least"],
+                "file": failure["file"],
+                "headline": failure["headline"],
+                "score": failure["confirmed"]["score"],
+                "score_at_least": failure["confirmed"]["score_at_least"],
             }
             for objective in self.data["objectives"]
-            for finding in objective["findings"]
+            for failure in objective["failures"]
         ]
-        return frame("findings", rows, ["objective", "file", "headline", "score", "score_at_least"])
+        return frame("failures", rows, ["objective", "file", "headline", "score", "score_at_least"])
 
     @property
     def scenarios(self) -> dict[str, Scenario]:
@@ -175,7 +175,7 @@ def find_failures(
     space: str = "wifi",
     budget: int = 3000,
     seed: int = 1,
-    findings: int = 3,
+    failures: int = 3,
     jitter: str | None = None,
     loss: float | None = None,
     swing: float | None = None,
@@ -191,7 +191,7 @@ def find_failures(
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.
-        findings: The most failures of an objective.
+        failures: The most failures of an objective.
         jitter: The adversary's bound on delays, as in ``"10 ms"``.
         loss: The adversary's bound on the share of packets lost.
         swing: The adversary's bound on the factor by which a rate changes.
@@ -209,7 +209,7 @@ def find_failures(
             "space": space,
             "budget": budget,
             "seed": seed,
-            "findings": findings,
+            "failures": failures,
             "jitter": jitter,
             "loss": loss,
             "swing": swing,
@@ -218,8 +218,8 @@ def find_failures(
             "jobs": jobs,
         }
         data, notes, _ = answer(["break", named(law)], options)
-        wanted = [finding["file"] for objective in data["objectives"] for finding in objective["findings"]]
-        texts = {file.name: file.read_text() for file in sorted(Path(directory).glob("*/finding-*.toml"))}
+        wanted = [failure["file"] for objective in data["objectives"] for failure in objective["failures"]]
+        texts = {file.name: file.read_text() for file in sorted(Path(directory).glob("*/failure-*.toml"))}
     return Failures(data, {name: texts[name] for name in wanted}, notes)
 
 

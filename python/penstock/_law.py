@@ -68,7 +68,7 @@ class Requirements:
 
     tick_s: float | None = None
     """The period of ``on_tick`` [s]. None calls it never."""
-    marks: Literal["ignored", "loss", "counted"] | Price = "ignored"
+    marks: Literal["ignored", "congestion", "counted"] | Price = "ignored"
     """The meaning of a congestion echo.
 
     Nothing, a congestion event (RFC 3168), a count in ``on_ack``, or a sample of a price. With ``ignored``, packets are
@@ -306,6 +306,13 @@ class Controller(_Law):
     nothing random, no clock and no file.
     """
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Collect what the class declares. ``on_congestion`` may have its old name, ``on_loss``."""
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if "on_loss" in own and "on_congestion" not in own:
+            cls.on_congestion = own["on_loss"]  # type: ignore[method-assign]
+
     def start(self, context: SenderContext) -> None:
         """Set the state before anything happened. Parameters are attributes already.
 
@@ -328,8 +335,8 @@ class Controller(_Law):
     def on_round(self, observation: Observation) -> None:
         """Take the end of a round trip, never before its first sample."""
 
-    def on_loss(self, observation: Observation) -> None:
-        """Take a congestion event, at most one in a round trip: loss, or an echo where ``marks`` is ``loss``."""
+    def on_congestion(self, observation: Observation) -> None:
+        """Take a congestion event, at most one in a round trip: loss, or an echo where ``marks`` is ``congestion``."""
 
     def on_timeout(self, observation: Observation) -> None:
         """Take the expiry of the retransmission timer."""

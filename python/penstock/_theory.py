@@ -216,7 +216,7 @@ class Analysis:
 
     @cached_property
     def classes(self) -> dict[str, ClassEquilibrium]:
-        """The classes of flows at equilibrium, by name."""
+        """The classes of flows at equilibrium, by name: a group, or ``GROUP[0]`` and so on for its round-trip times."""
         return {one["name"]: _made(ClassEquilibrium, one) for one in self.data.get("classes", [])}
 
     @cached_property

@@ -119,10 +119,10 @@ def test_a_law_that_was_just_typed_has_margins() -> None:
                 queued = self.window * (1 - observation.base_rtt_s / observation.rtt_s)
                 self.window += packets * self.gain * (self.alpha - queued) / self.window
 
-        def on_loss(self, observation: penstock.Observation) -> None:
+        def on_congestion(self, observation: penstock.Observation) -> None:
             self.window = penstock.math.max(self.window / 2, 2)
 
-        on_timeout = on_loss
+        on_timeout = on_congestion
 
     try:
         analysis = penstock.analyze(lab({"law": "typed"}))
@@ -145,11 +145,50 @@ def test_a_law_that_was_just_typed_has_margins() -> None:
         penstock.unregister("typed")
 
 
+def test_a_law_with_the_old_name_of_on_congestion_runs_the_same() -> None:
+    class Halves(penstock.Controller):
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = context.initial_window
+
+        def requirements(self) -> penstock.Requirements:
+            return penstock.Requirements(marks="congestion")
+
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            self.window += packets / self.window
+
+        def on_congestion(self, observation: penstock.Observation) -> None:
+            self.window = max(self.window / 2, 2.0)
+
+    class Old(Halves):
+        def requirements(self) -> penstock.Requirements:
+            return penstock.Requirements(marks="loss")  # type: ignore[arg-type]
+
+        def on_loss(self, observation: penstock.Observation) -> None:
+            self.window = max(self.window / 2, 2.0)
+
+    class Deaf(Halves):
+        def on_loss(self, observation: penstock.Observation) -> None:
+            pass
+
+    rates = []
+    for law in (Halves, Old, Deaf):
+        penstock.register(law)
+        try:
+            summary = penstock.run(lab({"law": law.__name__.lower()}, {"law": "pi", "ecn": True})).summary
+            rates.append((summary.links["bottleneck"].queue_mean_packets, summary.links["bottleneck"].marks))
+        finally:
+            penstock.unregister(law)
+    assert rates[0] == rates[1]
+    assert rates[0] != rates[2]
+
+
 class Breaks(penstock.Controller):
     """Does what it is told to, when it is told to."""
 
     name = "breaks"
-    when = penstock.parameter(words=["never", "start", "on_ack", "on_loss", "on_round", "on_timeout", "output"])
+    when = penstock.parameter(words=["never", "start", "on_ack", "on_congestion", "on_round", "on_timeout", "output"])
     window = penstock.state("packets")
     wrong: Callable[[Any], object] = staticmethod(lambda law: 1 / 0)
 
@@ -165,9 +204,9 @@ class Breaks(penstock.Controller):
         self.window += 1 / self.window
         self.maybe("on_ack")
 
-    def on_loss(self, observation: penstock.Observation) -> None:
+    def on_congestion(self, observation: penstock.Observation) -> None:
         self.window /= 2
-        self.maybe("on_loss")
+        self.maybe("on_congestion")
 
     def on_round(self, observation: penstock.Observation) -> None:
         self.maybe("on_round")
@@ -190,7 +229,7 @@ def attribute(name: str, value: object) -> Callable[[Any], object]:
     return lambda law: setattr(law, name, value)
 
 
-@pytest.mark.parametrize("when", ["start", "on_ack", "on_loss", "on_round", "output"])
+@pytest.mark.parametrize("when", ["start", "on_ack", "on_congestion", "on_round", "output"])
 def test_an_exception_of_a_law_ends_the_run_with_its_traceback(breaks: Any, when: str) -> None:
     breaks(lambda law: law.__dict__["missing"])
     with pytest.raises(KeyError, match="missing") as raised:
@@ -259,7 +298,7 @@ def test_the_analysis_refuses_a_law_that_loses_the_derivative() -> None:
 
         name = "rounded"
 
-        def on_loss(self, observation: penstock.Observation) -> None:
+        def on_congestion(self, observation: penstock.Observation) -> None:
             self.window = math.sqrt(self.window)
 
     penstock.register(Rounded)

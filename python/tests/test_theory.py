@@ -166,13 +166,13 @@ def test_a_law_in_python_is_judged_as_the_one_in_rust() -> None:
 ONLY = "EV-02"
 
 
-SEARCH: dict[str, Any] = {"objective": "underuse", "budget": 6, "findings": 0, "jobs": 2}
+SEARCH: dict[str, Any] = {"objective": "underuse", "budget": 6, "failures": 0, "jobs": 2}
 
 
 def test_a_search_runs(tmp_path: Path) -> None:
     found = penstock.find_failures("newreno", out=tmp_path, **SEARCH)
     assert found.data["objectives"][0]["evaluations"] > 0
-    assert (len(found), found.scenarios, len(found.findings)) == (0, {}, 0)
+    assert (len(found), found.scenarios, len(found.failures)) == (0, {}, 0)
     assert list(tmp_path.glob("*/break.json"))
 
 
@@ -187,11 +187,11 @@ def test_a_law_in_python_is_searched_as_the_one_in_rust() -> None:
 
 
 def test_failures_are_scenarios() -> None:
-    finding = {"file": "finding-loss-1.toml", "headline": "lost", "confirmed": {"score": 0.5, "score_at_least": 0.4}}
+    failure = {"file": "failure-loss-1.toml", "headline": "lost", "confirmed": {"score": 0.5, "score_at_least": 0.4}}
     failures = Failures(
-        {"law": "fast", "objectives": [{"objective": "loss", "findings": [finding]}]}, {"a.toml": TEXT}, []
+        {"law": "fast", "objectives": [{"objective": "loss", "failures": [failure]}]}, {"a.toml": TEXT}, []
     )
-    assert polars.DataFrame(failures.findings).rows() == [("loss", "finding-loss-1.toml", "lost", 0.5, 0.4)]
+    assert polars.DataFrame(failures.failures).rows() == [("loss", "failure-loss-1.toml", "lost", 0.5, 0.4)]
     assert penstock.run(failures.scenarios["a.toml"]).summary.links
 
 

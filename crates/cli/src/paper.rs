@@ -8,7 +8,7 @@ mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Computed, Extent, Finding, Item, Recorded, UnknownColumn, Verdict};
+use penstock_papers::{Cell, Comparison, Computed, Extent, Item, JudgedClaim, Recorded, UnknownColumn, Verdict};
 use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
@@ -205,7 +205,7 @@ fn judge(
     kept: &[Vec<Kept>],
 ) -> Result<Outcome, Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", source.file()));
-    let (mut outcomes, mut findings) = (Vec::new(), Vec::new());
+    let (mut outcomes, mut claims) = (Vec::new(), Vec::new());
     for Ready { item, shared: at, computed, .. } in items {
         let (mut measured, mut own, mut traces) = (Vec::new(), Vec::new(), Vec::new());
         if let Some((at, cells)) = at {
@@ -226,8 +226,8 @@ fn judge(
             if measured.is_empty() { None } else { penstock_papers::figure(item, &measured).map_err(wrong)? };
         let also = penstock_papers::also(item, &measured).map_err(wrong)?;
         for claim in source.paper.claims_of(item.id.get_ref()) {
-            let finding = penstock_papers::judge(claim, item, &measured, extent);
-            findings.push(finding.map_err(|e| wrong(e.to_string()))?);
+            let judged = penstock_papers::judge(claim, item, &measured, extent);
+            claims.push(judged.map_err(|e| wrong(e.to_string()))?);
         }
         let rows = penstock_papers::rows(item, &measured).map_err(|UnknownColumn { offset, path, why }| {
             let (file, line) = (source.file(), source.line(offset));
@@ -246,7 +246,7 @@ fn judge(
             scenario_text,
         });
     }
-    Ok(outcome(source, extent, outcomes, findings))
+    Ok(outcome(source, extent, outcomes, claims))
 }
 
 /// Writes the outcome of a paper, and reports it.
@@ -278,23 +278,23 @@ fn say(
     Ok(())
 }
 
-fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, findings: Vec<Finding>) -> Outcome {
-    let judged = |finding: Finding| {
-        let claim = source.paper.claims.iter().find(|claim| *claim.id.get_ref() == finding.id);
-        let unit = claim.map(|claim| claim.unit(|name| unit_of(name).1)).unwrap_or_default();
-        let test = claim.and_then(|claim| claim.test.as_ref());
+fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, claims: Vec<JudgedClaim>) -> Outcome {
+    let judged = |claim: JudgedClaim| {
+        let written = source.paper.claims.iter().find(|written| *written.id.get_ref() == claim.id);
+        let unit = written.map(|written| written.unit(|name| unit_of(name).1)).unwrap_or_default();
+        let test = written.and_then(|written| written.test.as_ref());
         let bound = test.map(|test| penstock_papers::bound(test.get_ref(), &|x| quantity(x, &unit, 6)));
-        let fails = finding.verdict == Verdict::Fails;
+        let fails = claim.verdict == Verdict::Fails;
         Judged {
-            recorded: source.verdicts.of(&finding.id, extent).map(|r: &Recorded| r.verdict),
-            compared: source.verdicts.compare(&finding, extent),
-            reason: source.paper.reason(&finding.id).filter(|_| fails).map(str::to_owned),
+            recorded: source.verdicts.of(&claim.id, extent).map(|r: &Recorded| r.verdict),
+            compared: source.verdicts.compare(&claim, extent),
+            reason: source.paper.reason(&claim.id).filter(|_| fails).map(str::to_owned),
             bound: bound.unwrap_or_default(),
             unit,
-            finding,
+            claim,
         }
     };
-    let claims: Vec<Judged> = findings.into_iter().map(judged).collect();
+    let claims: Vec<Judged> = claims.into_iter().map(judged).collect();
     let differing = claims.iter().filter(|c| c.compared != Comparison::Same).count();
     Outcome { key: source.key.clone(), title: source.paper.title.clone(), extent, items, claims, differing }
 }
@@ -308,23 +308,23 @@ fn colours<'a>(item: &Item, cells: impl Iterator<Item = &'a read::Cell>) -> Inde
 
 /// Writes `verdicts.toml`: the claims judged now, the others as they were.
 fn put_on_record(source: &Source, outcome: &Outcome, extent: Extent) -> Result<(), Failure> {
-    let findings: Vec<Finding> = outcome.claims.iter().map(|c| c.finding.clone()).collect();
+    let claims: Vec<JudgedClaim> = outcome.claims.iter().map(|c| c.claim.clone()).collect();
     let mut verdicts = source.verdicts.clone();
-    verdicts.record(&findings, extent);
+    verdicts.record(&claims, extent);
     let known: Vec<&str> = source.paper.claims.iter().map(|c| c.id.get_ref().as_str()).collect();
     verdicts.keep(&known);
     let folder = Folder::open(&source.folder)?;
     let path = folder.put_file("verdicts.toml", verdicts.text(&source.key).as_bytes())?;
-    terminal::note(format!("{} verdicts on record in {}", findings.len(), path.shown()));
+    terminal::note(format!("{} verdicts on record in {}", claims.len(), path.shown()));
     Ok(())
 }
 
 fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let short = if extent == Extent::Short { " --short" } else { "" };
-    let linux = source.paper.item(&judged.finding.item).and_then(Item::runs) == Some("linux");
+    let linux = source.paper.item(&judged.claim.item).and_then(Item::runs) == Some("linux");
     let world = if linux { " --world linux" } else { "" };
     let command = format!("{} paper {}{world} --record{short}", program::name(), source.key);
-    let (id, verdict) = (&judged.finding.id, judged.finding.verdict);
+    let (id, verdict) = (&judged.claim.id, judged.claim.verdict);
     match judged.recorded {
         Some(recorded) => {
             format!("{id}: {verdict}, but `{recorded}` is on record; to accept the new verdict: {command}")

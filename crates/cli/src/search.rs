@@ -14,7 +14,7 @@ use penstock_report::html;
 use penstock_report::page::Page;
 use penstock_scenario::quantity;
 use penstock_search::page::{Found, Report, boundary, headline, page};
-use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Finding, Kind, Space, findings, hunt};
+use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Kind, Space, failures, hunt};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use toml::Value;
@@ -25,8 +25,8 @@ use crate::folder::{Folder, Others, slug};
 use crate::{interrupt, jobs, machine, pages, program, record, registry, scenario, terminal};
 use runner::{Pool, note_phase};
 
-/// The default number of findings of an objective, at most.
-const FINDINGS: usize = 3;
+/// The default number of failures of an objective, at most.
+const FAILURES: usize = 3;
 
 /// Runs the command.
 pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
@@ -73,10 +73,10 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     let command = command(arguments);
     let mut shown = page(&contender.name, &plain, &reports, &command, &machine::facts(), registry::laws());
     for report in &reports {
-        for found in &report.findings {
+        for found in &report.failures {
             home.put_file(&found.file, found.text.as_bytes())?;
             let law = if subject.is_plain() { &contender.name } else { &contender.setting };
-            let bounds = Bounds::of(&found.finding, law).text().map_err(Failure::Bug)?;
+            let bounds = Bounds::of(&found.failure, law).text().map_err(Failure::Bug)?;
             home.put_file(&found.file.replace(".toml", ".bounds.toml"), bounds.as_bytes())?;
         }
     }
@@ -91,14 +91,14 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     } else {
         terminal::say(terminal::look().page(&first(&shown)))?;
         for report in &reports {
-            for found in &report.findings {
-                terminal::say(headline(&found.finding, &contender.name))?;
+            for found in &report.failures {
+                terminal::say(headline(&found.failure, &contender.name))?;
                 terminal::place("file", record::shown(home.path(), &found.file))?;
             }
         }
         terminal::place("report", record::shown(home.path(), "report.html"))?;
     }
-    let any = reports.iter().any(|report| !report.findings.is_empty());
+    let any = reports.iter().any(|report| !report.failures.is_empty());
     Ok(if any { Done::Differs } else { Done::Well })
 }
 
@@ -129,7 +129,7 @@ fn one(
         words: [objective.title.clone(), objective.about.clone()],
         phases: Vec::new(),
         threshold,
-        findings: Vec::new(),
+        failures: Vec::new(),
         dismissed: Vec::new(),
         refused: None,
     };
@@ -147,37 +147,42 @@ fn one(
     for phase in &hunted.phases {
         note_phase(kind, phase);
     }
-    for candidate in hunted.candidates.iter().take(arguments.findings) {
+    for candidate in hunted.candidates.iter().take(arguments.failures) {
         let score = candidate.fitness;
         terminal::detail(format!("candidate with score {score:.3}\n{}", candidate.draft.text()));
     }
     report.phases = hunted.phases;
-    let (found, dismissed) = findings(&court, &hunted.candidates, arguments.findings, pool)?;
+    let (found, dismissed) = failures(&court, &hunted.candidates, arguments.failures, pool)?;
     report.dismissed = dismissed;
-    for finding in found {
-        let text = file(arguments, contender, &bench, &finding);
-        let hash = hexadecimal(&Sha256::digest(bench.with(&finding.draft, contender).text()));
-        let name = format!("finding-{}-{}.toml", kind.word(), &hash[..8]);
-        report.findings.push(Found { finding, text, file: name });
+    for failure in found {
+        let text = file(arguments, contender, &bench, &failure);
+        let hash = hexadecimal(&Sha256::digest(bench.with(&failure.draft, contender).text()));
+        let name = format!("failure-{}-{}.toml", kind.word(), &hash[..8]);
+        report.failures.push(Found { failure, text, file: name });
     }
     Ok(report)
 }
 
-/// The text of a finding's file: a scenario, and above it the failure that it shows.
-fn file(arguments: &arguments::Break, contender: &Contender, bench: &Bench, finding: &Finding) -> String {
-    let mut draft: Draft = bench.with(&finding.draft, contender);
-    let (law, kind) = (&contender.name, finding.kind.word());
+/// The text of a failure's file: a scenario, and above it the command, the numbers and the mechanism.
+fn file(
+    arguments: &arguments::Break,
+    contender: &Contender,
+    bench: &Bench,
+    failure: &penstock_search::Failure,
+) -> String {
+    let mut draft: Draft = bench.with(&failure.draft, contender);
+    let (law, kind) = (&contender.name, failure.kind.word());
     draft.set("title", Value::from(format!("break: {law}, {kind}")));
-    let confirmed = &finding.confirmed;
-    let hints: Vec<&str> = finding.hints.iter().map(|hint| hint.words()).collect();
+    let confirmed = &failure.confirmed;
+    let hints: Vec<&str> = failure.hints.iter().map(|hint| hint.words()).collect();
     let hints = if hints.is_empty() { "no rule points to one".to_owned() } else { hints.join("; ") };
     let ends =
-        finding.margin.as_ref().and_then(boundary).map(|ends| format!("# Boundary: {ends}.\n")).unwrap_or_default();
+        failure.margin.as_ref().and_then(boundary).map(|ends| format!("# Boundary: {ends}.\n")).unwrap_or_default();
     let [shown, of] = confirmed.seeds;
     format!(
         "# {}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{ends}{}",
         command(arguments),
-        headline(finding, law),
+        headline(failure, law),
         confirmed.score,
         confirmed.score_at_least,
         draft.compact().text()
@@ -234,8 +239,8 @@ fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> Strin
     if arguments.plain_sampler {
         words.push("plain".to_owned());
     }
-    if arguments.findings != FINDINGS {
-        words.push(format!("{} findings", arguments.findings));
+    if arguments.failures != FAILURES {
+        words.push(format!("{} failures", arguments.failures));
     }
     if !matches!(arguments.world, arguments::WorldName::Packets) {
         words.push(scenario::world(arguments.world).map_or_else(|_| String::new(), |world| world.name().to_owned()));
@@ -258,8 +263,8 @@ fn command(arguments: &arguments::Break) -> String {
     words.extend(arguments.swing.iter().map(|swing| format!("--swing {swing}")));
     words.extend(arguments.threshold.iter().map(|threshold| format!("--threshold {threshold}")));
     words.push(format!("--budget {} --seed {}", arguments.budget, arguments.seed));
-    if arguments.findings != FINDINGS {
-        words.push(format!("--findings {}", arguments.findings));
+    if arguments.failures != FAILURES {
+        words.push(format!("--failures {}", arguments.failures));
     }
     if let (false, Ok(world)) =
         (matches!(arguments.world, arguments::WorldName::Packets), scenario::world(arguments.world))
@@ -290,13 +295,13 @@ struct Row<'a> {
     threshold: f64,
     evaluations: usize,
     phases: &'a [penstock_search::Phase],
-    findings: Vec<Entry<'a>>,
+    failures: Vec<Entry<'a>>,
     dismissed: &'a [penstock_search::Confirmed],
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a str>,
 }
 
-/// A finding in `break.json`.
+/// A failure in `break.json`.
 #[derive(Debug, Serialize)]
 struct Entry<'a> {
     file: &'a str,
@@ -312,19 +317,19 @@ struct Entry<'a> {
 fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], command: &'a str) -> Summary<'a> {
     let entry = |found: &'a Found| Entry {
         file: &found.file,
-        headline: headline(&found.finding, &law.name),
-        confirmed: &found.finding.confirmed,
-        references: &found.finding.references,
-        hints: &found.finding.hints,
-        margin: found.finding.margin.as_ref(),
-        shrinking: found.finding.shrinking,
+        headline: headline(&found.failure, &law.name),
+        confirmed: &found.failure.confirmed,
+        references: &found.failure.references,
+        hints: &found.failure.hints,
+        margin: found.failure.margin.as_ref(),
+        shrinking: found.failure.shrinking,
     };
     let row = |report: &'a Report| Row {
         objective: report.kind,
         threshold: report.threshold,
         evaluations: report.evaluations(),
         phases: &report.phases,
-        findings: report.findings.iter().map(entry).collect(),
+        failures: report.failures.iter().map(entry).collect(),
         dismissed: &report.dismissed,
         refused: report.refused.as_deref(),
     };

@@ -85,7 +85,8 @@ pub struct LinkPoint {
     pub nearest_kink: Option<f64>,
 }
 
-/// A class of flows at equilibrium: those of a group with the same round trip.
+/// A class of flows at equilibrium: those of a group with the same round trip. A group is one class or several. A group with more than
+/// 32 round trips is at most 32 classes, each of neighbours. It is no traffic class, which the scenario declares for queues.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassPoint {
     /// Its name: the group's, with an index where the group has several round trips.
@@ -192,7 +193,7 @@ pub struct Analysis {
     pub limiting_class: Option<String>,
     /// The links that carry data, in the order of the scenario.
     pub links: Vec<LinkPoint>,
-    /// The classes of flows, in the order of the scenario.
+    /// The classes of flows, in the order of the scenario's groups: each group is one class, or one for each round trip.
     pub classes: Vec<ClassPoint>,
     /// Other equilibria, of which nothing else here speaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -65,7 +65,7 @@ pub struct Disturbance {
     pub delay_s: Gains,
     /// Rate of the flows at this link over that of the cross traffic; -1 gives way to all of it.
     pub rate: Gains,
-    /// The part of each class in the static gain of the rate, as it is sent.
+    /// The part of each class of flows in the static gain of the rate, as it is sent.
     pub classes: Vec<ClassGain>,
     /// Gains over frequency.
     pub frequency: Vec<GainPoint>,

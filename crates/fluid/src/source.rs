@@ -222,7 +222,7 @@ impl Source {
 
     /// Whether an echo is a congestion event to this law, so that a round may see one cut at most.
     pub fn is_cut(&self) -> bool {
-        self.needs.reliable && (!self.marked || self.needs.marks == Marks::Cut)
+        self.needs.reliable && (!self.marked || self.needs.marks == Marks::Congestion)
     }
 
     /// The price this class makes of a mark probability [s].
@@ -289,11 +289,11 @@ impl Source {
                 outcomes.push((chance, Event::Ack { packets, marked }));
                 ways *= f64::from(packets - marked) / f64::from(marked + 1);
             }
-            let cut = if self.needs.marks == Marks::Cut { p } else { zero };
-            outcomes.push((cut + Dual::of(self.loss), Event::Cut));
+            let cut = if self.needs.marks == Marks::Congestion { p } else { zero };
+            outcomes.push((cut + Dual::of(self.loss), Event::Congestion));
         } else {
             outcomes.push(((one - p) * kept / Dual::count(packets), Event::Ack { packets, marked: 0 }));
-            outcomes.push((p + Dual::of(self.loss), Event::Cut));
+            outcomes.push((p + Dual::of(self.loss), Event::Congestion));
         }
         let seen = self.seen(state, u);
         for (chance, event) in outcomes {

@@ -297,7 +297,7 @@ fn fast(call: &Call) -> [i64; MOST.state] {
     }
     let [window, before, fits, known, ..] = call.state.map(Fix);
     let mut state = fast::State { window, before, fits, known };
-    let event = [cc::Event::Round, cc::Event::Cut, cc::Event::Timeout][call.event];
+    let event = [cc::Event::Round, cc::Event::Congestion, cc::Event::Timeout][call.event];
     law.on_event(&mut state, event, &cc::Observation { rtt_s, base_rtt_s, ..cc::Observation::zero() });
     words([state.window.0, state.before.0, state.fits.0, state.known.0])
 }
@@ -321,7 +321,7 @@ fn leadlag(call: &Call) -> [i64; MOST.state] {
     let ack = cc::Event::Ack { packets: call.observation[2] as u32, marked: 0 };
     let event = match call.event {
         1 => ack,
-        2 => cc::Event::Cut,
+        2 => cc::Event::Congestion,
         3 => cc::Event::Timeout,
         _ => cc::Event::Tick,
     };
@@ -361,7 +361,7 @@ fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
     let [window, ssthresh, ..] = call.state.map(Fix);
     let mut state = ccp::State { window, ssthresh, slow_start: call.state[2] != 0, recovers: call.state[3] != 0 };
     let ack = cc::Event::Ack { packets: call.observation[5] as u32, marked: 0 };
-    let event = [ack, cc::Event::Cut, cc::Event::Timeout][call.event];
+    let event = [ack, cc::Event::Congestion, cc::Event::Timeout][call.event];
     let [buffer, level, in_flight, earlier, earlier_s, _] = call.observation.map(Fix);
     law.on_event(
         &mut state,

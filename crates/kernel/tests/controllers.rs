@@ -339,7 +339,7 @@ fn the_windows_of_the_kernel_are_the_laws() {
                     if state.window.value() == record.window {
                         continue;
                     }
-                    let [round, cut] = [Event::Round, Event::Cut].map(|event| after(&law, state, event, record));
+                    let [round, cut] = [Event::Round, Event::Congestion].map(|event| after(&law, state, event, record));
                     let alone = after(&plain, state, Event::Round, record);
                     let now = [round, cut].into_iter().find(|now| now.window.value() == record.window);
                     *state = now.unwrap_or_else(|| panic!("{record:?} after {state:?}: {round:?} or {cut:?}"));

@@ -357,7 +357,7 @@ fn an_acknowledgement_of_ccpd() {
             earlier_s: seen.earlier_s.value(),
             ..cc::Observation::zero()
         };
-        let event = if i % 5 == 0 { cc::Event::Cut } else { cc::Event::Ack { packets: 1, marked: 0 } };
+        let event = if i % 5 == 0 { cc::Event::Congestion } else { cc::Event::Ack { packets: 1, marked: 0 } };
         fixed.on_event(&mut got, event, &seen);
         real.on_event(&mut truth, event, &plain);
         let committed = plain.level + if real.implicit { 0.0 } else { plain.in_flight };

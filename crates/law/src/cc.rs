@@ -88,15 +88,15 @@ pub enum Event {
     Tick,
     /// The host measured the end of a round. Never before the first sample of the round-trip time.
     Round,
-    /// A congestion event: loss, or an echo where [`Marks::Cut`]. The host lets at most one through in a round.
-    Cut,
+    /// A congestion event: loss, or an echo where [`Marks::Congestion`]. The host lets at most one through in a round.
+    Congestion,
     /// The retransmission timer expired.
     Timeout,
 }
 
 numbers! {
     /// The measurements of a sender's path. Data that were sent again are acknowledged without a sample (RFC 6298,
-    /// section 3), so that acknowledgements, cuts and timeouts may come before the first one.
+    /// section 3), so that acknowledgements, congestion events and timeouts may come before the first one.
     pub struct Observation {
         /// Average round-trip time by [`Requirements::average_rtt`]; the latest sample if that is not required. Zero before the
         /// first sample.
@@ -201,7 +201,7 @@ pub struct Requirements {
     /// True if a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
     /// least one packet is in flight.
     pub fractions: bool,
-    /// True if it requires [`Observation::in_flight`] with [`Event::Cut`] and [`Event::Timeout`]: FlightSize of RFC 5681, of
+    /// True if it requires [`Observation::in_flight`] with [`Event::Congestion`] and [`Event::Timeout`]: FlightSize of RFC 5681, of
     /// which equation (4) takes half. Of a flow that uses its window it is the window.
     pub flight_size: bool,
     /// True if it names a controller of the kernel: no other host may run it.
@@ -241,7 +241,7 @@ impl Requirements {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Marks {
     /// A congestion event, as loss is (RFC 3168).
-    Cut,
+    Congestion,
     /// A sample of the path's price, by this estimator; needs an echo per packet.
     Price(MarkEstimate),
     /// Counts in [`Event::Ack`], and nothing else (DCTCP); needs an echo per packet.

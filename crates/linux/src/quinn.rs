@@ -77,7 +77,7 @@ impl Law<f64> for OfQuinn {
     }
 
     fn requirements(&self) -> Requirements {
-        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        let marks = if self.ecn { Marks::Congestion } else { Marks::Ignored };
         Requirements { marks, kernel: true, ..Requirements::LEAST }
     }
 }

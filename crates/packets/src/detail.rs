@@ -98,7 +98,7 @@ impl Engine {
         }
         teller.losses();
         if cut {
-            let after = teller.tell_all(Event::Cut);
+            let after = teller.tell_all(Event::Congestion);
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             if teller.group.by_time {
@@ -212,7 +212,7 @@ impl Engine {
         let mut teller = teller(flow, group, &mut sampler, self.now);
         teller.losses();
         if what.event {
-            let after = teller.tell_all(Event::Cut);
+            let after = teller.tell_all(Event::Congestion);
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             flow.data.reduce(after.window, &Outcome { lost: true, ..Outcome::default() });

@@ -216,7 +216,7 @@ impl Engine {
             }
         }
         let flight = if outcome.lost { flow.data.flight_size() } else { 0 };
-        let mut allowed = cut.then(|| group.windows.cut(index, now, Event::Cut, flight));
+        let mut allowed = cut.then(|| group.windows.cut(index, now, Event::Congestion, flight));
         if let Some(after) = &allowed {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
@@ -547,7 +547,7 @@ impl Engine {
             let group = &mut self.groups[flow.group as usize];
             let index = flow.index as usize;
             group.windows.keep(index);
-            let after = group.windows.cut(index, Time(now), Event::Cut, flow.data.flight_size());
+            let after = group.windows.cut(index, Time(now), Event::Congestion, flow.data.flight_size());
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             // As if one packet had been delivered: the fast retransmit goes out, as in Linux.

@@ -286,7 +286,7 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn cut_by<const PLAIN: bool>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
         if marked == 0
-            || group.marks != Marks::Cut
+            || group.marks != Marks::Congestion
             || heard.tx < self.data.event
             || (!PLAIN && group.latched && !self.data.is_new(heard.tx))
         {

@@ -8,7 +8,7 @@ use crate::extent::Extent;
 use crate::numbers::Numbers;
 use crate::paper::{Claim, Item, Other, Test, Values};
 use crate::tested::tested;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{JudgedClaim, Verdict};
 
 /// A claim that cannot be tested as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,15 +24,15 @@ pub struct JudgeError {
 ///
 /// # Errors
 /// Names the value that a cell lacks: the number, a key, or the cell to compare with.
-pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Result<Finding, JudgeError> {
-    let mut finding = Finding {
+pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Result<JudgedClaim, JudgeError> {
+    let mut judged = JudgedClaim {
         id: claim.id.get_ref().clone(),
         item: claim.item.get_ref().clone(),
         place: claim.place.clone(),
         statement: claim.statement().to_owned(),
         quoted: claim.quote.is_some(),
         ours: claim.ours,
-        finding: claim.finding,
+        unstated: claim.unstated,
         measure: claim.measure.as_ref().map(|_| in_words(claim)),
         bound: claim.test.as_ref().map(|t| bound(t.get_ref(), &|x| x.to_string())),
         source: claim.source.clone(),
@@ -43,28 +43,28 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
         flips: None,
         why: claim.why_not(item),
     };
-    let (None, Some(measure), Some(test)) = (&finding.why, &claim.measure, &claim.test) else {
-        return Ok(finding);
+    let (None, Some(measure), Some(test)) = (&judged.why, &claim.measure, &claim.test) else {
+        return Ok(judged);
     };
     if extent == Extent::Short && !claim.short {
-        finding.why = Some("needs the whole sweep".into());
-        return Ok(finding);
+        judged.why = Some("needs the whole sweep".into());
+        return Ok(judged);
     }
     let fault = |what| JudgeError { claim: claim.id.get_ref().clone(), what };
     let (path, test) = (measure.get_ref(), test.get_ref());
     let numbers = Numbers::of(claim, path, cells).map_err(fault)?;
-    finding.measured = tested(claim, test, &numbers, None, &|_, x| x).map_err(fault)?;
-    let keeps = finding.measured.iter().all(|m| m.keeps);
-    finding.chance = certainty::chance(claim, test, &numbers).map_err(fault)?;
-    finding.seeds = finding.chance.map(|_| numbers.seeds());
-    finding.flips = certainty::flips(claim, test, &numbers, &finding.measured).map_err(fault)?;
+    judged.measured = tested(claim, test, &numbers, None, &|_, x| x).map_err(fault)?;
+    let keeps = judged.measured.iter().all(|m| m.keeps);
+    judged.chance = certainty::chance(claim, test, &numbers).map_err(fault)?;
+    judged.seeds = judged.chance.map(|_| numbers.seeds());
+    judged.flips = certainty::flips(claim, test, &numbers, &judged.measured).map_err(fault)?;
     let about: Vec<&Cell> = cells.iter().filter(|cell| is_about(claim, test, cell)).collect();
     let outside = about.iter().filter(|cell| cell.is_outside()).count();
-    (finding.verdict, finding.why) = if outside > 0 {
+    (judged.verdict, judged.why) = if outside > 0 {
         let runs = if outside == 1 { "run is outside its error bounds" } else { "runs are outside their error bounds" };
         (Verdict::Undecided, Some(format!("{outside} of {} {runs}", about.len())))
     } else {
-        match (keeps, finding.chance) {
+        match (keeps, judged.chance) {
             (true, None) => (Verdict::Holds, None),
             (false, None) => (Verdict::Fails, None),
             (true, Some(chance)) if chance >= certainty::ENOUGH => (Verdict::Holds, None),
@@ -76,7 +76,7 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
             }
         }
     };
-    Ok(finding)
+    Ok(judged)
 }
 
 /// Whether a claim is about a cell, or compares with it.

@@ -2,7 +2,7 @@
 //!
 //! [`Paper`] reads `papers/<key>/paper.toml`: every figure and table of the paper, and every claim with its bound.
 //! An item of the theory is analysed ([`analyze`]) or computed ([`compute`]) here; the caller runs the others. Either way
-//! an item has [`Cell`]s. [`figure`] turns them into lines and [`judge`] into a [`Finding`] for each claim. [`Verdicts`]
+//! an item has [`Cell`]s. [`figure`] turns them into lines and [`judge`] into a [`JudgedClaim`] for each claim. [`Verdicts`]
 //! compares these with the recorded ones of the repository.
 //! Everything here is a function of texts and numbers: files, threads and terminals belong to the command.
 
@@ -35,7 +35,7 @@ pub use paper::{
     Axis, Bounds, Claim, Column, Falls, Item, LoopPlot, Other, Paper, PaperError, Path, Reason, Reference, Scale,
     Seeds, Table, Test, Values,
 };
-pub use verdict::{Finding, Measured, Verdict};
+pub use verdict::{JudgedClaim, Measured, Verdict};
 pub use verdicts::{Comparison, Recorded, Verdicts};
 
 /// The example of the README is a test.

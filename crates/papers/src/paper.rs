@@ -193,9 +193,9 @@ pub struct Claim {
     /// Whether the test is ours, for a sentence without a number.
     #[serde(default)]
     pub ours: bool,
-    /// Whether the statement itself is ours: a finding that the paper does not state. It is counted apart.
-    #[serde(default)]
-    pub finding: bool,
+    /// Whether the statement itself is ours: a result that the paper does not state. It is counted apart.
+    #[serde(default, alias = "finding")]
+    pub unstated: bool,
     /// Whether short runs can decide it.
     #[serde(default = "yes")]
     pub short: bool,

@@ -34,7 +34,7 @@ impl fmt::Display for Verdict {
 
 /// A claim with its verdict and its measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct JudgedClaim {
     /// The claim's id.
     pub id: String,
     /// The figure or table it was measured in.
@@ -48,7 +48,7 @@ pub struct Finding {
     /// Whether the test is ours.
     pub ours: bool,
     /// Whether the statement is ours: the paper does not make it.
-    pub finding: bool,
+    pub unstated: bool,
     /// The measure: a path in a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,

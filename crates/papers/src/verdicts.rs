@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::check;
 use crate::extent::Extent;
 use crate::paper::PaperError;
-use crate::verdict::{Finding, Measured, Verdict};
+use crate::verdict::{JudgedClaim, Measured, Verdict};
 
 /// A recorded verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,31 +83,31 @@ impl Verdicts {
         self.full.keys().chain(self.short.keys()).map(String::as_str)
     }
 
-    /// Comparison of `finding` with the record. A claim without a recorded verdict differs from everything: a new
+    /// Comparison of a claim with the record. A claim without a recorded verdict differs from everything: a new
     /// claim cannot slip by.
-    pub fn compare(&self, finding: &Finding, extent: Extent) -> Comparison {
-        match self.of(&finding.id, extent) {
-            Some(recorded) if recorded.verdict == finding.verdict => Comparison::Same,
+    pub fn compare(&self, judged: &JudgedClaim, extent: Extent) -> Comparison {
+        match self.of(&judged.id, extent) {
+            Some(recorded) if recorded.verdict == judged.verdict => Comparison::Same,
             Some(_) => Comparison::Differs,
             None => Comparison::New,
         }
     }
 
-    /// Records `findings` instead of the entries of the same claims.
-    pub fn record(&mut self, findings: &[Finding], extent: Extent) {
+    /// Records `claims` instead of their entries so far.
+    pub fn record(&mut self, claims: &[JudgedClaim], extent: Extent) {
         let kept = match extent {
             Extent::Full => &mut self.full,
             Extent::Short => &mut self.short,
         };
-        for finding in findings {
+        for judged in claims {
             let recorded = Recorded {
-                verdict: finding.verdict,
-                measured: in_words(finding),
-                seeds: finding.seeds,
-                chance: finding.chance,
-                flips: finding.flips.map(|share| (share * 1e4).round() / 1e4),
+                verdict: judged.verdict,
+                measured: in_words(judged),
+                seeds: judged.seeds,
+                chance: judged.chance,
+                flips: judged.flips.map(|share| (share * 1e4).round() / 1e4),
             };
-            kept.insert(finding.id.clone(), recorded);
+            kept.insert(judged.id.clone(), recorded);
         }
     }
 
@@ -147,14 +147,14 @@ impl Verdicts {
     }
 }
 
-fn in_words(finding: &Finding) -> Option<String> {
+fn in_words(judged: &JudgedClaim) -> Option<String> {
     let word = |m: &Measured| {
         let at = if m.at.is_empty() { String::new() } else { format!("{}: ", m.at) };
         let against = m.against.map(|a| format!(" against {}", short(a))).unwrap_or_default();
         let fails = if m.keeps { "" } else { " (fails)" };
         format!("{at}{}{against}{fails}", short(m.value))
     };
-    (!finding.measured.is_empty()).then(|| finding.measured.iter().map(word).collect::<Vec<_>>().join("; "))
+    (!judged.measured.is_empty()).then(|| judged.measured.iter().map(word).collect::<Vec<_>>().join("; "))
 }
 
 /// Five digits: enough for a person to compare.

@@ -1,6 +1,6 @@
 //! Every kind of test, on both sides of its bound.
 
-use penstock_papers::{Cell, Comparison, Extent, Finding, Paper, Verdict, Verdicts, bound, figure, judge, rows};
+use penstock_papers::{Cell, Comparison, Extent, JudgedClaim, Paper, Verdict, Verdicts, bound, figure, judge, rows};
 use serde_json::json;
 
 /// A paper with one runnable item and one claim, to which `claim` adds measure, cells and test.
@@ -120,13 +120,21 @@ fn what_differs_by_more_than_its_seed_has_no_interval() {
     assert!(drawn.lines.iter().flat_map(|line| &line.points).all(|point| point.ci95.is_none()));
 }
 
-fn finding(claim: &str) -> Finding {
+fn claimed(claim: &str) -> JudgedClaim {
     let paper = paper(claim);
     judge(&paper.claims[0], &paper.items[0], &cells(), Extent::Full).unwrap()
 }
 
 fn verdict(claim: &str) -> Verdict {
-    finding(claim).verdict
+    claimed(claim).verdict
+}
+
+/// `finding` is the key that recorded papers had.
+#[test]
+fn a_result_that_the_paper_does_not_state_is_marked() {
+    let unstated =
+        |key: &str| claimed(&format!("{key}cells = {{ case = 'FAST' }}\ntest = {{ at_least = 0.9 }}")).unstated;
+    assert_eq!(["", "unstated = true\n", "finding = true\n"].map(unstated), [false, true, true]);
 }
 
 #[test]
@@ -156,13 +164,13 @@ fn seeds_decide_when_each_is_asked() {
 #[test]
 fn a_reduction_leaves_one_number() {
     let found =
-        finding("cells = { case = 'RED' }\nreduce = 'mean'\ntest = { within = { value = 0.8, absolute = 1e-3 } }");
+        claimed("cells = { case = 'RED' }\nreduce = 'mean'\ntest = { within = { value = 0.8, absolute = 1e-3 } }");
     assert_eq!((found.verdict, found.measured.len()), (Verdict::Holds, 1));
 }
 
 #[test]
 fn falling_goes_by_the_value_of_the_key_not_by_the_file() {
-    let found = finding("cells = { case = 'RED' }\ntest = { falls = { along = 'capacity', rise_at_most = 0.0 } }");
+    let found = claimed("cells = { case = 'RED' }\ntest = { falls = { along = 'capacity', rise_at_most = 0.0 } }");
     assert_eq!(found.verdict, Verdict::Holds);
     let at: Vec<&str> = found.measured.iter().map(|m| m.at.as_str()).collect();
     assert_eq!(at, ["100 Mbit/s", "500 Mbit/s", "1 Gbit/s"]);
@@ -197,7 +205,7 @@ fn cases_are_compared_at_each_point() {
     );
     assert_eq!(verdict("test = { order = { of = 'case', rising = ['RED', 'FAST'] } }"), Verdict::Holds);
     assert_eq!(verdict("test = { order = { of = 'case', rising = ['FAST', 'RED'] } }"), Verdict::Fails);
-    let found = finding("cells = { case = 'FAST', capacity = '1 Gbit/s' }\ntest = { above = { case = 'RED' } }");
+    let found = claimed("cells = { case = 'FAST', capacity = '1 Gbit/s' }\ntest = { above = { case = 'RED' } }");
     assert_eq!(found.measured.len(), 1);
     assert!((found.measured[0].against.unwrap() - 0.7).abs() < 1e-9);
 }
@@ -224,7 +232,7 @@ fn a_difference_can_be_asked_for() {
 
 #[test]
 fn cells_may_have_one_of_several_values() {
-    let found = finding("cells = { case = 'RED', capacity = ['1 Gbit/s', '500 Mbit/s'] }\ntest = { at_most = 0.801 }");
+    let found = claimed("cells = { case = 'RED', capacity = ['1 Gbit/s', '500 Mbit/s'] }\ntest = { at_most = 0.801 }");
     assert_eq!((found.verdict, found.measured.len()), (Verdict::Holds, 2));
     assert!(found.measured.iter().all(|m| m.at.contains("bit/s")), "which of them is said");
 }
@@ -232,7 +240,7 @@ fn cells_may_have_one_of_several_values() {
 /// u - 0.5, halved: RED at 1 Gbit/s has (0.7 - 0.5) / 0.5 = 0.4.
 #[test]
 fn a_number_may_be_a_difference_and_a_ratio() {
-    let found = finding(
+    let found = claimed(
         "cells = { case = 'RED', capacity = '1 Gbit/s' }\nminus = 'at.b'\nover = 'at.b'\ntest = { within = { value = 0.4, absolute = 2e-3 } }",
     );
     assert_eq!(found.verdict, Verdict::Holds);
@@ -291,7 +299,7 @@ fn short_runs_leave_out_what_needs_the_whole_sweep() {
 
 #[test]
 fn a_verdict_that_differs_from_the_record_is_seen_and_the_record_survives_its_own_text() {
-    let found = finding("cells = { case = 'FAST' }\ntest = { at_least = 0.9 }");
+    let found = claimed("cells = { case = 'FAST' }\ntest = { at_least = 0.9 }");
     let mut verdicts = Verdicts::parse("format = 1", "verdicts.toml").unwrap();
     assert_eq!(verdicts.compare(&found, Extent::Full), Comparison::New);
     verdicts.record(std::slice::from_ref(&found), Extent::Full);
@@ -300,7 +308,7 @@ fn a_verdict_that_differs_from_the_record_is_seen_and_the_record_survives_its_ow
     assert_eq!(read, verdicts);
     assert_eq!(read.compare(&found, Extent::Full), Comparison::Same);
     assert_eq!(read.compare(&found, Extent::Short), Comparison::New, "short runs are on record apart");
-    let other = Finding { verdict: Verdict::Fails, ..found };
+    let other = JudgedClaim { verdict: Verdict::Fails, ..found };
     assert_eq!(read.compare(&other, Extent::Full), Comparison::Differs);
     read.keep(&[]);
     assert_eq!(read.claims().count(), 0);
@@ -376,7 +384,7 @@ fn scattered(values: [f64; 5]) -> Vec<Cell> {
     values.iter().zip(1..).map(|(u, seed)| cell("FAST", "1 Gbit/s", &seed.to_string(), *u)).collect()
 }
 
-fn judged(claim: &str, cells: &[Cell]) -> Finding {
+fn judged(claim: &str, cells: &[Cell]) -> JudgedClaim {
     let paper = paper(claim);
     judge(&paper.claims[0], &paper.items[0], cells, Extent::Full).unwrap()
 }
@@ -385,15 +393,12 @@ fn judged(claim: &str, cells: &[Cell]) -> Finding {
 #[test]
 fn a_verdict_that_hangs_on_one_seed_is_undecided() {
     let cells = scattered([0.90, 0.90, 0.90, 0.90, 1.00]);
-    let finding = judged("test = { at_least = 0.91 }", &cells);
-    assert_eq!(finding.verdict, Verdict::Undecided);
-    assert_eq!(finding.seeds, Some(5));
-    let chance = finding.chance.unwrap();
+    let found = judged("test = { at_least = 0.91 }", &cells);
+    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.seeds, Some(5));
+    let chance = found.chance.unwrap();
     assert!((chance - (1.0 - 0.327_68)).abs() < 0.05, "{chance}");
-    assert_eq!(
-        finding.why.unwrap(),
-        format!("{} % of draws from the 5 seeds keep the bound", (100.0 * chance).round())
-    );
+    assert_eq!(found.why.unwrap(), format!("{} % of draws from the 5 seeds keep the bound", (100.0 * chance).round()));
 
     let undecided = |least: f64| judged(&format!("test = {{ at_least = {least} }}"), &cells).verdict;
     assert_eq!(undecided(0.90), Verdict::Holds);
@@ -413,8 +418,8 @@ fn the_same_seeds_give_the_same_draws() {
 fn a_claim_about_every_seed_is_not_drawn() {
     let cells = scattered([0.90, 0.90, 0.90, 0.90, 1.00]);
     for seeds in ["each", "min", "max"] {
-        let finding = judged(&format!("seeds = '{seeds}'\ntest = {{ at_least = 0.9 }}"), &cells);
-        assert_eq!((finding.verdict, finding.chance), (Verdict::Holds, None), "{seeds}");
+        let found = judged(&format!("seeds = '{seeds}'\ntest = {{ at_least = 0.9 }}"), &cells);
+        assert_eq!((found.verdict, found.chance), (Verdict::Holds, None), "{seeds}");
     }
 }
 
@@ -441,9 +446,9 @@ fn a_run_outside_its_error_bounds_decides_nothing() {
     let within = Cell::of_json(labels("RED"), json!({ "u": 0.8, "path": { "beyond": [] } }));
     let cells = [outside, within];
     let of = |claim: &str| judged(claim, &cells);
-    let finding = of("cells = { case = 'FAST' }\ntest = { at_least = 0.5 }");
-    assert_eq!(finding.verdict, Verdict::Undecided);
-    assert_eq!(finding.why.unwrap(), "1 of 1 run is outside its error bounds");
+    let found = of("cells = { case = 'FAST' }\ntest = { at_least = 0.5 }");
+    assert_eq!(found.verdict, Verdict::Undecided);
+    assert_eq!(found.why.unwrap(), "1 of 1 run is outside its error bounds");
     assert_eq!(of("cells = { case = 'RED' }\ntest = { at_least = 0.5 }").verdict, Verdict::Holds);
     let compared = of("cells = { case = 'RED' }\ntest = { below = { case = 'FAST' } }");
     assert_eq!(compared.verdict, Verdict::Undecided, "it compares with the run outside");
@@ -452,7 +457,7 @@ fn a_run_outside_its_error_bounds_decides_nothing() {
 /// 0.95 against 0.9: a change by 5.3 % turns it; steps of 25 % from 0.1 % give 5.4 %.
 #[test]
 fn the_smallest_change_that_turns_a_verdict_is_known() {
-    let flips = |claim: &str| finding(claim).flips.unwrap();
+    let flips = |claim: &str| claimed(claim).flips.unwrap();
     let of_fast = flips("cells = { case = 'FAST' }\ntest = { at_least = 0.9 }");
     assert!((0.0526..0.0526 * 1.25).contains(&of_fast), "{of_fast}");
     // A claim that compares turns when one side moves to the other: 0.7 to 0.95.
@@ -469,6 +474,6 @@ fn the_smallest_change_that_turns_a_verdict_is_known() {
 /// A bound that nothing can break, such as a share of zero or more that is divided by itself, is found.
 #[test]
 fn a_claim_that_cannot_fail_has_no_change_that_turns_it() {
-    let finding = finding("cells = { case = 'FAST' }\nseeds = 'sd'\nreduce = 'ratio'\ntest = { at_least = -100.0 }");
-    assert_eq!(finding.flips, None);
+    let found = claimed("cells = { case = 'FAST' }\nseeds = 'sd'\nreduce = 'ratio'\ntest = { at_least = -100.0 }");
+    assert_eq!(found.flips, None);
 }

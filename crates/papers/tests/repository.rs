@@ -41,7 +41,7 @@ fn stated(folder: &std::path::Path) -> BTreeSet<String> {
 }
 
 /// Each claim of the paper is judged or says why not, and no claim is made that the paper does not make: what is ours is
-/// marked as a finding.
+/// marked as unstated.
 #[test]
 fn claims_are_those_of_the_list_of_targets() {
     for folder in folders() {
@@ -50,9 +50,9 @@ fn claims_are_those_of_the_list_of_targets() {
         let made: BTreeSet<String> = paper.claims.iter().map(|c| target(c.id.get_ref())).collect();
         let missing: Vec<&String> = stated.difference(&made).collect();
         assert!(missing.is_empty(), "{}: not judged: {missing:?}", folder.display());
-        for claim in paper.claims.iter().filter(|claim| !claim.finding) {
+        for claim in paper.claims.iter().filter(|claim| !claim.unstated) {
             let id = claim.id.get_ref();
-            assert!(stated.contains(&target(id)), "{id} is not in targets.toml; what is ours has `finding = true`");
+            assert!(stated.contains(&target(id)), "{id} is not in targets.toml; what is ours has `unstated = true`");
         }
     }
 }

@@ -263,7 +263,7 @@ impl Hosted {
         let first = self.recovery.is_none_or(|start| sent > start);
         if first {
             self.recovery = Some(now);
-            self.event(Event::Cut);
+            self.event(Event::Congestion);
         }
         first
     }
@@ -375,7 +375,7 @@ impl congestion::Controller for Hosted {
         self.advance(now);
         if lost_bytes == 0 {
             // An echo of congestion.
-            if matches!(self.wanted.marks, Marks::Cut) {
+            if matches!(self.wanted.marks, Marks::Congestion) {
                 self.cut(now, sent);
             }
             return;

@@ -36,7 +36,7 @@ pub(crate) fn unsupported(wanted: &Requirements) -> Option<&'static str> {
     match wanted.marks {
         Marks::Counted => return Some("the number of marked packets"),
         Marks::Price(_) => return Some("a mark for each packet"),
-        Marks::Cut | Marks::Ignored => {}
+        Marks::Congestion | Marks::Ignored => {}
     }
     if wanted.kernel {
         Some("the implementation in the Linux kernel")

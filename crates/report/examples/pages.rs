@@ -379,7 +379,7 @@ fn paper() -> Page {
         verdict,
         recorded: Some(if id == "queue-empty" { Verdict::Fails } else { Verdict::Holds }),
         ours,
-        finding: false,
+        unstated: false,
         certainty: String::new(),
         reason: if verdict == Verdict::Fails {
             "RED\u{2019}s average follows the queue too slowly.".to_owned()
@@ -402,7 +402,7 @@ fn paper() -> Page {
         explained_in: "papers/fast-aqm/README.md".to_owned(),
         short: false,
         citation: "F. Paganini, Z. Wang, S. H. Low and J. C. Doyle, IEEE INFOCOM 2003".to_owned(),
-        findings:
+        results:
             "The claims about utilization and queues hold at all capacities; the empty queue of Figure 5 does not, \
                    because packets are paced by acknowledgements."
                 .to_owned(),

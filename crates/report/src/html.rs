@@ -233,7 +233,7 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
             badge(claim.verdict)
         );
         let quotation = escape(&claim.quotation);
-        let tag = if claim.ours || claim.finding { "span" } else { "q" };
+        let tag = if claim.ours || claim.unstated { "span" } else { "q" };
         let _ = write!(out, "<{tag}>{quotation}</{tag}>");
         let _ = write!(
             out,
@@ -249,8 +249,8 @@ fn claims(out: &mut String, claims: &[ClaimView]) {
             let _ = write!(out, "<span class=\"note\">{}</span>", rich(note));
         }
         let mut tags = String::new();
-        if claim.finding {
-            tags.push_str("<span class=\"tag\">our own finding: the paper does not state it</span> ");
+        if claim.unstated {
+            tags.push_str("<span class=\"tag\">our own result: the paper does not state it</span> ");
         } else if claim.ours {
             tags.push_str("<span class=\"tag\">our own test: the paper gives no number</span> ");
         }
@@ -300,7 +300,7 @@ fn tally(out: &mut String, tally: &Tally) {
 
 /// The parts of a bar of verdicts.
 fn parts(tally: &Tally) -> [(&'static str, usize); 4] {
-    let all = |of: fn(&Counts) -> usize| of(&tally.stated) + of(&tally.findings);
+    let all = |of: fn(&Counts) -> usize| of(&tally.stated) + of(&tally.unstated);
     [
         ("holds", all(|c| c.holds)),
         ("fails", all(|c| c.fails)),
@@ -437,7 +437,7 @@ mod tests {
             verdict: Verdict::Fails,
             recorded: Some(Verdict::Holds),
             ours: true,
-            finding: false,
+            unstated: false,
             certainty: String::new(),
             reason: e(),
             note: e(),

@@ -122,8 +122,9 @@ pub struct ClaimView {
     pub recorded: Option<Verdict>,
     /// Whether the paper gives no number, so that the test is ours.
     pub ours: bool,
-    /// Whether the paper does not state it at all: a finding of ours.
-    pub finding: bool,
+    /// Whether the paper does not state it at all: a result of ours.
+    #[serde(alias = "finding")]
+    pub unstated: bool,
     /// Certainty of the verdict: seeds, the share of draws that keep the bound, the change that would turn it.
     pub certainty: String,
     /// Why it fails, where it does and a reason is known.
@@ -150,8 +151,9 @@ pub struct Counts {
 pub struct Tally {
     /// Of the paper's statements.
     pub stated: Counts,
-    /// Of our own findings, which the paper does not state.
-    pub findings: Counts,
+    /// Of our own results, which the paper does not state.
+    #[serde(alias = "findings")]
+    pub unstated: Counts,
     /// Claims with another verdict on record.
     pub differing: usize,
     /// Failing claims that are not on record at all.
@@ -260,7 +262,7 @@ impl Tally {
     pub fn of<'a>(claims: impl Iterator<Item = &'a ClaimView>) -> Self {
         let mut tally = Self::default();
         for claim in claims {
-            let counts = if claim.finding { &mut tally.findings } else { &mut tally.stated };
+            let counts = if claim.unstated { &mut tally.unstated } else { &mut tally.stated };
             counts.count(claim.verdict);
             tally.differing += usize::from(claim.differs());
             tally.new_failures += usize::from(claim.recorded.is_none() && claim.verdict == Verdict::Fails);
@@ -271,21 +273,21 @@ impl Tally {
 
     /// Total of the claims.
     pub const fn claims(&self) -> usize {
-        self.stated.claims() + self.findings.claims()
+        self.stated.claims() + self.unstated.claims()
     }
 
-    /// `84 claims: 30 hold, 23 fail, 31 not run here; 3 findings of ours: 3 hold, 0 fail`.
+    /// `84 claims: 30 hold, 23 fail, 31 not run here; 3 results of ours: 3 hold, 0 fail`.
     pub fn counts(&self) -> String {
         let of = |counts: &Counts, one: &str, many: &str| {
             let n = counts.claims();
             format!("{n} {}: {}", if n == 1 { one } else { many }, counts.words())
         };
         let stated = of(&self.stated, "claim", "claims");
-        if self.findings.claims() == 0 {
+        if self.unstated.claims() == 0 {
             return stated;
         }
-        let findings = of(&self.findings, "finding of ours", "findings of ours");
-        if self.stated.claims() == 0 { findings } else { format!("{stated}; {findings}") }
+        let unstated = of(&self.unstated, "result of ours", "results of ours");
+        if self.stated.claims() == 0 { unstated } else { format!("{stated}; {unstated}") }
     }
 
     /// The comparison of the verdicts with the record, in a sentence.
@@ -366,8 +368,8 @@ impl TableView {
         let mut view = Self::new(caption, columns);
         for (place, claim) in claims {
             let mut remarks = Vec::new();
-            if claim.finding {
-                remarks.push("finding of ours".to_owned());
+            if claim.unstated {
+                remarks.push("result of ours".to_owned());
             } else if claim.ours {
                 remarks.push("ours".to_owned());
             }

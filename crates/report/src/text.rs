@@ -366,7 +366,7 @@ mod tests {
             verdict,
             recorded,
             ours: id == "b",
-            finding: false,
+            unstated: false,
             certainty: String::new(),
             reason: String::new(),
             note: String::new(),

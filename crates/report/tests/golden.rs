@@ -71,7 +71,7 @@ fn a_paper() {
         verdict,
         recorded: Some(recorded),
         ours: id == "order",
-        finding: false,
+        unstated: false,
         certainty: String::new(),
         reason: if id == "order" { "The `red` queue swings.".to_owned() } else { String::new() },
         note: String::new(),
@@ -79,7 +79,7 @@ fn a_paper() {
     let page = of_paper(&PaperView {
         title: "A paper".to_owned(),
         citation: "Its authors, 2003".to_owned(),
-        findings: String::new(),
+        results: String::new(),
         explained_in: "papers/a/README.md".to_owned(),
         short: false,
         header: vec![("Version".to_owned(), "0.1.0".to_owned())],

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::finding::Finding;
+use crate::failure::Failure;
 use crate::hint::Hint;
 use crate::objective::Kind;
 use crate::space::{SpaceError, read};
@@ -153,10 +153,10 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// The bounds of a finding: the results of its fresh seeds, loosened by a tenth, and of the references the number that makes the path
+    /// The bounds of a failure: the results of its fresh seeds, loosened by a tenth, and of the references the number that makes the path
     /// no excuse.
-    pub fn of(finding: &Finding, law: &str) -> Self {
-        let (confirmed, kind) = (&finding.confirmed, finding.kind);
+    pub fn of(failure: &Failure, law: &str) -> Self {
+        let (confirmed, kind) = (&failure.confirmed, failure.kind);
         let [least, most] = confirmed.range;
         let measure = if kind.is_worse_below() {
             Band { is: Some(short(confirmed.measured)), at_most: Some(short(most * (1.0 + LOOSENED))), at_least: None }
@@ -175,7 +175,7 @@ impl Bounds {
         // References that have the failure too bound nothing.
         let better =
             |median: f64| if kind.is_worse_below() { median > confirmed.measured } else { median < confirmed.measured };
-        let references = finding.references.iter().zip(&confirmed.references).filter(|(_, median)| better(**median));
+        let references = failure.references.iter().zip(&confirmed.references).filter(|(_, median)| better(**median));
         Self {
             format: 1,
             id: String::new(),
@@ -186,7 +186,7 @@ impl Bounds {
             world: None,
             objective: Some(kind),
             seeds: Some(SEEDS),
-            hints: finding.hints.clone(),
+            hints: failure.hints.clone(),
             measure: Some(measure),
             references: references.map(|(name, median)| (name.clone(), reference(*median))).collect(),
             bound: Vec::new(),

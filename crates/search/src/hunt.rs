@@ -93,7 +93,7 @@ struct Hunt<'a, R> {
 ///
 /// # Errors
 /// Those of the runner.
-pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner: &mut R) -> Result<Hunted, R::Failure> {
+pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner: &mut R) -> Result<Hunted, R::Error> {
     let mut stream = Seed(effort.seed).stream("search");
     let genes = space.genes();
     let mut hunt = Hunt {
@@ -149,7 +149,7 @@ impl<R: Runner> Hunt<'_, R> {
         sampler: &mut impl Sampler,
         stream: &mut penstock_scenario::seed::Stream,
         until: usize,
-    ) -> Result<(), R::Failure> {
+    ) -> Result<(), R::Error> {
         let mut barren = 0;
         while self.spent < until && barren < BARREN {
             let mut genomes = sampler.ask(stream);
@@ -166,7 +166,7 @@ impl<R: Runner> Hunt<'_, R> {
     }
 
     /// The fitness of genomes at the first rung; known ones are not run again.
-    fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Failure> {
+    fn try_all(&mut self, genomes: &[Genome]) -> Result<Vec<f64>, R::Error> {
         // The corpus may be larger than the budget.
         let genomes = &genomes[..genomes.len().min(self.before_last.saturating_sub(self.spent))];
         let mut new: BTreeMap<String, Draft> = BTreeMap::new();
@@ -202,7 +202,7 @@ impl<R: Runner> Hunt<'_, R> {
 
     /// Runs those of `genomes` that seem to be failures at the second rung, once each, while there is budget: a short run with one
     /// seed deceives.
-    fn promote(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Failure> {
+    fn promote(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Error> {
         let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
         for (genome, text) in genomes.iter().zip(texts) {
             let Some(text) = text.clone().filter(|text| self.scenarios[text] >= self.court.threshold) else { continue };
@@ -263,7 +263,7 @@ impl<R: Runner> Hunt<'_, R> {
     }
 
     /// The best of `candidates` at the last rung, as many as there is budget for, ranked anew.
-    fn last_rung(&mut self, candidates: &[Candidate]) -> Result<Vec<Candidate>, R::Failure> {
+    fn last_rung(&mut self, candidates: &[Candidate]) -> Result<Vec<Candidate>, R::Error> {
         let last = RUNGS.len() - 1;
         let many = self.budget.saturating_sub(self.spent) / cost(last);
         let chosen: Vec<(Genome, Draft)> = candidates
@@ -364,7 +364,7 @@ cc     = { law = "cubic" }
     }
 
     impl Runner for Lopsided {
-        type Failure = ();
+        type Error = ();
 
         fn measure(&mut self, _: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, ()> {
             let measure = |scenario: &Scenario| {

@@ -1,14 +1,14 @@
 //! Search for scenarios in which a law fails, and for the smallest of them.
 //!
 //! A [`Space`] is a scenario with genes on grids and [`Limits`] of what an adversary may do; an [`Objective`] defines a failure.
-//! [`hunt`] proposes scenarios, [`findings`] confirms the worst on fresh seeds and shrinks them, and [`page`] shows them.
+//! [`hunt`] proposes scenarios, [`failures`] confirms the worst on fresh seeds and shrinks them, and [`page`] shows them.
 //! Everything here is a function of texts and numbers: a [`Runner`] of the caller's runs the scenarios.
 
 mod bounds;
 mod case;
 mod confirm;
 mod draft;
-mod finding;
+mod failure;
 mod gene;
 mod hint;
 mod hunt;
@@ -25,7 +25,7 @@ pub use bounds::{Band, Bound, Bounds, Of};
 pub use case::{Bench, Contender};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;
-pub use finding::{Finding, findings};
+pub use failure::{Failure, failures};
 pub use gene::{Allele, Domain, Gene, Genome};
 pub use hint::{Hint, hints};
 pub use hunt::{Candidate, Effort, Hunted, Phase, hunt};

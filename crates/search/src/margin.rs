@@ -1,4 +1,4 @@
-//! The score over the decisive number of a finding, beside that of the references.
+//! The score over the decisive number of a failure, beside that of the references.
 
 use penstock_evaluation::statistics::mean;
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub struct Margin {
     pub boundary: Option<[f64; 2]>,
 }
 
-/// Measures a finding over its decisive number; none if it has no number that may be decisive.
+/// Measures a failure over its decisive number; none if it has no number that may be decisive.
 ///
 /// # Errors
 /// Those of the runner.
@@ -59,7 +59,7 @@ pub(crate) fn margin<R: Runner>(
     draft: &Draft,
     seeds: &[u64],
     runner: &mut R,
-) -> Result<Option<Margin>, R::Failure> {
+) -> Result<Option<Margin>, R::Error> {
     let Some(spot) = decisive(draft) else { return Ok(None) };
     let Some((now, unit)) = spot.quantity(draft) else { return Ok(None) };
     let varied = FACTORS.iter().filter_map(|factor| spot.with(draft, now * factor, 2));
@@ -88,7 +88,7 @@ pub(crate) fn margin<R: Runner>(
 }
 
 impl Margin {
-    /// The value next to a finding's that does not reach the threshold, behind the last one that does: below it first, where an
+    /// The value next to a failure's that does not reach the threshold, behind the last one that does: below it first, where an
     /// adversary does less.
     fn bracket(&self, now: f64, threshold: f64) -> Option<[f64; 2]> {
         let reaches = |at: usize| self.scores[at].is_some_and(|score| score >= threshold);
@@ -113,7 +113,7 @@ fn means<R: Runner>(
     drafts: &[Draft],
     seeds: &[u64],
     runner: &mut R,
-) -> Result<Vec<Vec<Option<f64>>>, R::Failure> {
+) -> Result<Vec<Vec<Option<f64>>>, R::Error> {
     let (mut scenarios, mut places) = (Vec::new(), Vec::new());
     let mut found: Vec<Vec<Vec<f64>>> = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
@@ -148,7 +148,7 @@ fn bisect<R: Runner>(
     between: [f64; 2],
     seeds: &[u64],
     runner: &mut R,
-) -> Result<[f64; 2], R::Failure> {
+) -> Result<[f64; 2], R::Error> {
     let [mut shows, mut fails] = between;
     for _ in 0..BISECTIONS {
         let Some(middle) = spot.with(draft, libm::sqrt(shows * fails), 2) else { break };
@@ -181,7 +181,7 @@ fn decisive(draft: &Draft) -> Option<Spot> {
 mod tests {
     use super::*;
 
-    /// The boundary is searched where the failure ends: below the value of the finding, else above it.
+    /// The boundary is searched where the failure ends: below the value in its scenario, else above it.
     #[test]
     fn the_boundary_is_behind_the_last_value_that_shows_it() {
         let margin = |scores: [f64; 5]| Margin {

@@ -8,7 +8,7 @@ use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Ton
 use penstock_report::palette;
 
 use crate::confirm::{Confirmation, Confirmed};
-use crate::finding::Finding;
+use crate::failure::Failure;
 use crate::hunt::Phase;
 use crate::margin::Margin;
 use crate::objective::Kind;
@@ -25,19 +25,19 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// The score from which on the law has failed.
     pub threshold: f64,
-    /// The findings.
-    pub findings: Vec<Found>,
+    /// The failures.
+    pub failures: Vec<Found>,
     /// Candidates that fresh seeds did not confirm.
     pub dismissed: Vec<Confirmed>,
     /// The reason why nothing could be run, if so.
     pub refused: Option<String>,
 }
 
-/// A finding with its file.
+/// A failure with its file.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The findings.
-    pub finding: Finding,
+    /// The failure.
+    pub failure: Failure,
     /// The text of the scenario's file.
     pub text: String,
     /// The name of that file.
@@ -60,7 +60,7 @@ impl Report {
         if let Some(why) = &self.refused {
             return format!("not searched: {why}");
         }
-        match self.findings.len() {
+        match self.failures.len() {
             0 => format!("nothing found in {} evaluations of the space {}", self.evaluations(), space.name),
             1 => "1 failure".to_owned(),
             many => format!("{many} failures"),
@@ -73,17 +73,17 @@ pub fn number(kind: Kind, measured: f64) -> String {
     quantity(measured, kind.measure().1, 3)
 }
 
-/// The headline of a finding.
-pub fn headline(finding: &Finding, law: &str) -> String {
-    let (what, _) = finding.kind.measure();
-    let theirs: Vec<String> = finding
+/// The headline of a failure.
+pub fn headline(failure: &Failure, law: &str) -> String {
+    let (what, _) = failure.kind.measure();
+    let theirs: Vec<String> = failure
         .references
         .iter()
-        .zip(&finding.confirmed.references)
-        .map(|(name, median)| format!("{name}: {}", number(finding.kind, *median)))
+        .zip(&failure.confirmed.references)
+        .map(|(name, median)| format!("{name}: {}", number(failure.kind, *median)))
         .collect();
     let beside = if theirs.is_empty() { String::new() } else { format!(" ({})", theirs.join(", ")) };
-    format!("{law}: {what} {}{beside}", number(finding.kind, finding.confirmed.measured))
+    format!("{law}: {what} {}{beside}", number(failure.kind, failure.confirmed.measured))
 }
 
 /// The page, with the command that makes it and the facts of the machine.
@@ -97,7 +97,7 @@ pub fn page(
 ) -> Page {
     let mut sections = vec![overview(law, space, reports)];
     for report in reports {
-        sections.extend(report.findings.iter().map(|found| section(law, report, found, registry)));
+        sections.extend(report.failures.iter().map(|found| section(law, report, found, registry)));
     }
     let code = Code { label: "Command".into(), text: command.into(), folded: false };
     sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
@@ -133,7 +133,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
             report.conclusion(space),
         ]);
     }
-    let found: usize = reports.iter().map(|report| report.findings.len()).sum();
+    let found: usize = reports.iter().map(|report| report.failures.len()).sum();
     let evaluations: usize = reports.iter().map(Report::evaluations).sum();
     let callout = if found == 0 {
         let text = format!(
@@ -194,7 +194,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
         ),
         callout: Some(callout),
         tables,
-        ..Section::new(format!("Findings for {law}"))
+        ..Section::new(format!("Failures of {law}"))
     }
 }
 
@@ -214,27 +214,27 @@ fn dismissed(report: &Report, one: &Confirmed) -> Vec<String> {
 }
 
 fn section(law: &str, report: &Report, found: &Found, registry: &Registry) -> Section {
-    let Found { finding, text, file } = found;
-    let confirmed = &finding.confirmed;
-    let hints: Vec<&str> = finding.hints.iter().map(|hint| hint.words()).collect();
+    let Found { failure, text, file } = found;
+    let confirmed = &failure.confirmed;
+    let hints: Vec<&str> = failure.hints.iter().map(|hint| hint.words()).collect();
     let hints = if hints.is_empty() {
         "No rule points to a mechanism.".to_owned()
     } else {
         format!("The run points to this: {}.", hints.join("; "))
     };
-    let (what, unit) = finding.kind.measure();
+    let (what, unit) = failure.kind.measure();
     let mut table = TableView::new(
         "Twenty fresh seeds",
         vec![Column::words("Law"), Column::numbers(what, unit), Column::words("Range")],
     );
     let range = format!("{} to {}", short(confirmed.range[0], 3), short(confirmed.range[1], 3));
     table.rows.push(vec![law.to_owned(), short(confirmed.measured, 3), range]);
-    for (name, median) in finding.references.iter().zip(&confirmed.references) {
+    for (name, median) in failure.references.iter().zip(&confirmed.references) {
         table.rows.push(vec![name.clone(), short(*median, 3), String::new()]);
     }
-    let figures: Vec<Figure> = margin(law, finding).into_iter().chain(over_time(finding, registry)).collect();
+    let figures: Vec<Figure> = margin(law, failure).into_iter().chain(over_time(failure, registry)).collect();
     Section {
-        label: format!("{}: {}", finding.kind.word(), file),
+        label: format!("{}: {}", failure.kind.word(), file),
         prose: format!(
             "{}\n\n{hints} {} of {} fresh seeds show it. The score is {} (median; with a confidence of 95 % at least {}). Shrinking \
              tried {} scenarios.",
@@ -243,27 +243,27 @@ fn section(law: &str, report: &Report, found: &Found, registry: &Registry) -> Se
             confirmed.seeds[1],
             short(confirmed.score, 3),
             short(confirmed.score_at_least, 3),
-            finding.shrinking
+            failure.shrinking
         ),
-        callout: Some(Callout { tone: Tone::Bad, text: headline(finding, law) }),
+        callout: Some(Callout { tone: Tone::Bad, text: headline(failure, law) }),
         tables: vec![table],
         figures,
         code: vec![Code { label: file.to_owned(), text: text.to_owned(), folded: false }],
-        ..Section::new(headline(finding, law))
+        ..Section::new(headline(failure, law))
     }
 }
 
 /// The recorded series of flows and links over time.
-fn over_time(finding: &Finding, registry: &Registry) -> Vec<Figure> {
-    let laws: Vec<String> = finding.scenario.groups.values().map(|group| group.cc.law.name.to_owned()).collect();
+fn over_time(failure: &Failure, registry: &Registry) -> Vec<Figure> {
+    let laws: Vec<String> = failure.scenario.groups.values().map(|group| group.cc.law.name.to_owned()).collect();
     let look = SeriesLook {
         titles: "",
         colour: &|_| None,
-        warm_up_s: finding.scenario.warmup.seconds(),
+        warm_up_s: failure.scenario.warmup.seconds(),
         laws: &laws,
         registry,
     };
-    let tables = finding.run.series.iter().filter(|table| ["flows", "links"].contains(&table.name.as_str()));
+    let tables = failure.run.series.iter().filter(|table| ["flows", "links"].contains(&table.name.as_str()));
     tables.flat_map(|table| series_figures(table, &look).figures).collect()
 }
 
@@ -275,17 +275,17 @@ pub fn boundary(margin: &Margin) -> Option<String> {
 }
 
 /// The measure over the decisive number.
-fn margin(law: &str, finding: &Finding) -> Option<Figure> {
-    let margin = finding.margin.as_ref()?;
+fn margin(law: &str, failure: &Failure) -> Option<Figure> {
+    let margin = failure.margin.as_ref()?;
     let name = margin.key.rsplit('.').next().unwrap_or(&margin.key);
-    let (_, unit) = finding.kind.measure();
+    let (_, unit) = failure.kind.measure();
     let mut figure = Figure::new(
-        format!("{} over {name}", finding.kind.word()),
+        format!("{} over {name}", failure.kind.word()),
         Axis::new(name, &margin.unit),
-        Axis::new(finding.kind.word(), unit),
+        Axis::new(failure.kind.word(), unit),
     );
     let laws =
-        [(law, &margin.law)].into_iter().chain(finding.references.iter().map(String::as_str).zip(&margin.references));
+        [(law, &margin.law)].into_iter().chain(failure.references.iter().map(String::as_str).zip(&margin.references));
     let laws: Vec<(&str, &Vec<Option<f64>>)> = laws.collect();
     let colours = palette::assign(&vec![None; laws.len()]);
     for ((name, measures), colour) in laws.into_iter().zip(colours) {

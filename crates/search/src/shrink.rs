@@ -229,7 +229,7 @@ fn round(draft: &Draft) -> Vec<Draft> {
     candidates.collect()
 }
 
-/// The rate and the round trips that most findings are given with, so that they can be compared.
+/// The rate and the round trips that most failures are given with, so that they can be compared.
 fn normalise(draft: &Draft) -> Vec<Draft> {
     let mut candidates = Vec::new();
     for rate in ["100 Mbit/s", "10 Mbit/s"] {

@@ -11,19 +11,19 @@ use crate::objective::{Kind, Measure};
 /// Runs scenarios.
 pub trait Runner {
     /// The reason why a search cannot go on, such as a disk that is full.
-    type Failure;
+    type Error;
 
     /// Runs them, in any order, and gives the measure of the objective for each, in their order; or why there is none.
     ///
     /// # Errors
     /// Names the reason why the search cannot go on.
-    fn measure(&mut self, kind: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, Self::Failure>;
+    fn measure(&mut self, kind: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, Self::Error>;
 
     /// Runs one, and gives all that it leaves; or why it cannot be run.
     ///
     /// # Errors
     /// Names the reason why the search cannot go on.
-    fn observe(&mut self, scenario: &Scenario) -> Result<Result<Run, String>, Self::Failure>;
+    fn observe(&mut self, scenario: &Scenario) -> Result<Result<Run, String>, Self::Error>;
 }
 
 /// The result of one seed.
@@ -75,12 +75,7 @@ impl Court<'_> {
     ///
     /// # Errors
     /// Names the reason why the search cannot go on.
-    pub fn judge<R: Runner>(
-        &self,
-        drafts: &[Draft],
-        seeds: &[u64],
-        runner: &mut R,
-    ) -> Result<Vec<Outcome>, R::Failure> {
+    pub fn judge<R: Runner>(&self, drafts: &[Draft], seeds: &[u64], runner: &mut R) -> Result<Vec<Outcome>, R::Error> {
         let kind = self.bench.kind();
         let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
         let mut cases = Vec::new();

@@ -28,7 +28,7 @@ static inline void steady_event(const struct steady_params *p, struct steady *s,
 		step = fx_div(fx_mul(p->gain_q32, fx_sub(p->alpha_q32, queued)), s->window_q32);
 		s->window_q32 = fx_add(s->window_q32, fx_mul(fx_count(observation->packets), step));
 		break;
-	case EVENT_CUT:
+	case EVENT_CONGESTION:
 	case EVENT_TIMEOUT:
 		s->window_q32 = fx_mul(s->window_q32, FX_HALF);
 		break;

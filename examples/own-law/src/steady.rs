@@ -74,7 +74,7 @@ impl<N: Number> Law<N> for Steady<N> {
                 let step = self.gain * (self.alpha - queued) / state.window;
                 state.window += N::count(packets) * step;
             }
-            Event::Cut | Event::Timeout => state.window *= N::of(0.5),
+            Event::Congestion | Event::Timeout => state.window *= N::of(0.5),
             Event::Ack { .. } | Event::Round | Event::Tick => {}
         }
         state.window = state.window.max(N::of(2.0));

@@ -35,7 +35,7 @@ class Fast(penstock.Controller):
         target = window * (observation.base_rtt_s / observation.rtt_s) + self.alpha
         self.window = max(min(self.keep * window + self.gamma * target, 2.0 * window), 2.0)
 
-    def on_loss(self, observation: Observation) -> None:
+    def on_congestion(self, observation: Observation) -> None:
         """Halve."""
         self.window = max(self.window * 0.5, 2.0)
 

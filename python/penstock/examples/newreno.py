@@ -36,7 +36,7 @@ class NewReno(penstock.Controller):
 
     def requirements(self) -> penstock.Requirements:
         """Return what an echo is."""
-        return penstock.Requirements(marks="loss" if self.ecn else "ignored")
+        return penstock.Requirements(marks="congestion" if self.ecn else "ignored")
 
     def on_ack(self, observation: Observation, packets: int, marked: int) -> None:
         """Grow."""
@@ -50,7 +50,7 @@ class NewReno(penstock.Controller):
         else:
             self.window += counted / self.window  # (3)
 
-    def on_loss(self, observation: Observation) -> None:
+    def on_congestion(self, observation: Observation) -> None:
         """Halve."""
         self.window = self.ssthresh = max(self.window * 0.5, 2.0)  # (4)
 

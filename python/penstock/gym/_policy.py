@@ -66,7 +66,7 @@ def controller(
                 self.rtt_sum_s += rtt_s
                 self.rtts += 1
 
-        def on_loss(self, observation: penstock.Observation) -> None:
+        def on_congestion(self, observation: penstock.Observation) -> None:
             self.cuts += 1
 
         def on_timeout(self, observation: penstock.Observation) -> None:

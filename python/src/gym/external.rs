@@ -137,7 +137,7 @@ impl Instances<f64, Controller> for External {
                     state.rtts += 1.0;
                 }
             }
-            Event::Cut => state.cuts += 1.0,
+            Event::Congestion => state.cuts += 1.0,
             Event::Timeout => state.timeouts += 1.0,
             Event::Tick | Event::Round => {}
         }

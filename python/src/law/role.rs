@@ -46,7 +46,7 @@ pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync>
 
 impl PythonRole for Controller {
     type Observed = SenderObservation;
-    const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_loss", "on_timeout"];
+    const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_congestion", "on_timeout"];
     const OUTPUTS: [&'static str; 2] = ["window", "gap_s"];
     const CONTEXT: &'static str = "SenderContext";
 
@@ -73,7 +73,7 @@ impl PythonRole for Controller {
             cc::Event::Ack { .. } => 0,
             cc::Event::Tick => 1,
             cc::Event::Round => 2,
-            cc::Event::Cut => 3,
+            cc::Event::Congestion => 3,
             cc::Event::Timeout => 4,
         }
     }
@@ -218,10 +218,10 @@ fn marks(of: &Bound<'_, PyAny>) -> PyResult<Marks> {
     if let Ok(word) = of.extract::<String>() {
         return match word.as_str() {
             "ignored" => Ok(Marks::Ignored),
-            "loss" => Ok(Marks::Cut),
+            "congestion" | "loss" => Ok(Marks::Congestion),
             "counted" => Ok(Marks::Counted),
             other => {
-                let message = format!("marks is {other:?}: write ignored, loss, counted or a penstock.Price");
+                let message = format!("marks is {other:?}: write ignored, congestion, counted or a penstock.Price");
                 Err(PyValueError::new_err(message))
             }
         };

@@ -37,8 +37,8 @@ pub(crate) struct Break {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The largest number of failures for each objective
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(crate) findings: usize,
+    #[arg(long, alias = "findings", value_name = "N", default_value_t = 3)]
+    pub(crate) failures: usize,
     /// Sample the space with a Latin hypercube only, as a comparison for the whole search
     #[arg(long)]
     pub(crate) plain_sampler: bool,

@@ -1,7 +1,7 @@
 //! Results of a paper: its items, and its claims with their verdicts.
 
 use indexmap::IndexMap;
-use penstock_papers::{Comparison, Extent, Figure, Finding, Row, Verdict};
+use penstock_papers::{Comparison, Extent, Figure, JudgedClaim, Row, Verdict};
 use serde::Serialize;
 
 use crate::program;
@@ -73,7 +73,7 @@ pub(super) fn command(key: &str, item: &str, extent: Extent) -> String {
 pub(super) struct Judged {
     /// The claim and its verdict.
     #[serde(flatten)]
-    pub(super) finding: Finding,
+    pub(super) claim: JudgedClaim,
     /// The recorded verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) recorded: Option<Verdict>,

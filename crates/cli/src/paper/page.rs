@@ -14,7 +14,7 @@ use super::outcome::{Judged, Outcome};
 /// The page of a paper.
 pub(super) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, header: &[(String, String)]) -> Page {
     let figures = outcome.items.iter().map(|item| {
-        let claims = outcome.claims.iter().filter(|c| c.finding.item == item.id).map(claim).collect();
+        let claims = outcome.claims.iter().filter(|c| c.claim.item == item.id).map(claim).collect();
         PaperFigure {
             id: item.place.clone(),
             title: item.title.clone(),
@@ -36,7 +36,7 @@ pub(super) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, h
     assemble::of_paper(&PaperView {
         title: outcome.title.clone(),
         citation: format!("{}. {published}.", authors.join(", ")),
-        findings: String::new(),
+        results: String::new(),
         explained_in: format!("papers/{}/README.md", outcome.key),
         short: outcome.extent == Extent::Short,
         header: header.to_vec(),
@@ -154,20 +154,20 @@ fn rows(rows: &[penstock_papers::Row]) -> TableView {
 
 /// A claim as a page shows it.
 fn claim(judged: &Judged) -> ClaimView {
-    let finding = &judged.finding;
+    let claim = &judged.claim;
     ClaimView {
-        id: finding.id.clone(),
-        quotation: finding.statement.clone(),
-        place: finding.place.clone(),
+        id: claim.id.clone(),
+        quotation: claim.statement.clone(),
+        place: claim.place.clone(),
         bound: judged.bound.clone(),
-        measured: measured(finding, &judged.unit),
-        verdict: verdict(finding.verdict),
+        measured: measured(claim, &judged.unit),
+        verdict: verdict(claim.verdict),
         recorded: judged.recorded.map(verdict),
-        ours: finding.ours,
-        finding: finding.finding,
-        certainty: certainty(finding),
+        ours: claim.ours,
+        unstated: claim.unstated,
+        certainty: certainty(claim),
         reason: judged.reason.clone().unwrap_or_default(),
-        note: finding.why.clone().or_else(|| finding.source.clone()).unwrap_or_default(),
+        note: claim.why.clone().or_else(|| claim.source.clone()).unwrap_or_default(),
     }
 }
 
@@ -181,12 +181,12 @@ fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
 }
 
 /// The certainty of a verdict, in a sentence.
-fn certainty(finding: &penstock_papers::Finding) -> String {
+fn certainty(claim: &penstock_papers::JudgedClaim) -> String {
     let mut parts = Vec::new();
-    if let (Some(seeds), Some(chance)) = (finding.seeds, finding.chance) {
+    if let (Some(seeds), Some(chance)) = (claim.seeds, claim.chance) {
         parts.push(format!("{seeds} seeds, {} of draws from them keep the bound", percent(chance)));
     }
-    if let Some(flips) = finding.flips {
+    if let Some(flips) = claim.flips {
         parts.push(format!("a change by {} would turn it", percent(flips)));
     }
     let text = parts.join("; ");
@@ -200,17 +200,17 @@ fn percent(share: f64) -> String {
 }
 
 /// The measured numbers, in a few words: the range, or for falling ones the values in order; and where it does not hold.
-fn measured(finding: &penstock_papers::Finding, unit: &str) -> String {
+fn measured(claim: &penstock_papers::JudgedClaim, unit: &str) -> String {
     let number = |x: f64| quantity(x, unit, 4);
-    let all = &finding.measured;
-    let ordered = finding.bound.as_deref().is_some_and(|b| b.starts_with("falls") || b.contains(" < "));
+    let all = &claim.measured;
+    let ordered = claim.bound.as_deref().is_some_and(|b| b.starts_with("falls") || b.contains(" < "));
     let mut text = match all.as_slice() {
         [] => return String::new(),
         [one] => number(one.value),
         _ if ordered => all.iter().map(|m| number(m.value)).collect::<Vec<_>>().join(", "),
         _ => {
             // What is compared with another cell is shown by its lead, what is to be near a value by how far off it is.
-            let off = finding.bound.as_deref().is_some_and(|b| b.starts_with("each of") && b.contains('%'));
+            let off = claim.bound.as_deref().is_some_and(|b| b.starts_with("each of") && b.contains('%'));
             let shown = |m: &penstock_papers::Measured| match m.against {
                 Some(wanted) if off => 100.0 * (m.value / wanted - 1.0),
                 against => m.value - against.unwrap_or(0.0),

@@ -1,4 +1,4 @@
-//! `--confirm linux`: findings on the kernel's TCP.
+//! `--confirm linux`: failures on the kernel's TCP.
 
 use penstock_evaluation::Subject;
 use penstock_report::number::short;
@@ -10,14 +10,14 @@ use crate::arguments::WorldName;
 use crate::failure::Failure;
 use crate::{interrupt, registry, scenario, terminal};
 
-/// Number of findings that are run: each takes its simulated time, for each law.
+/// Number of failures that are run: each takes its simulated time, for each law.
 const MOST: usize = 3;
 
-/// Runs findings on the kernel's TCP, and returns the section of the page with their results.
+/// Runs failures on the kernel's TCP, and returns the section of the page with their results.
 pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) -> Result<Option<Section>, Failure> {
     let world = scenario::world(WorldName::Linux)?;
     let mut table = TableView::new(
-        "Findings on the kernel's TCP",
+        "Failures on the kernel's TCP",
         vec![
             Column::words("File"),
             Column::words("Law"),
@@ -27,16 +27,16 @@ pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) ->
             Column::words("Remark"),
         ],
     );
-    let found = reports.iter().flat_map(|report| report.findings.iter().map(move |found| (report.kind, found)));
+    let found = reports.iter().flat_map(|report| report.failures.iter().map(move |found| (report.kind, found)));
     for (kind, found) in found.take(MOST) {
         let bench = Bench::new(std::sync::Arc::clone(registry::laws()), kind, subject.role);
-        let laws = [law.clone()].into_iter().chain(bench.references(&found.finding.draft));
+        let laws = [law.clone()].into_iter().chain(bench.references(&found.failure.draft));
         for (who, law) in laws.enumerate() {
-            let draft = bench.with(&found.finding.draft, &law);
+            let draft = bench.with(&found.failure.draft, &law);
             let mut row = vec![found.file.clone(), law.name.clone()];
             let simulated = match who {
-                0 => Some(found.finding.confirmed.measured),
-                who => found.finding.confirmed.references.get(who - 1).copied(),
+                0 => Some(found.failure.confirmed.measured),
+                who => found.failure.confirmed.references.get(who - 1).copied(),
             };
             row.push(simulated.map(|x| number(kind, x)).unwrap_or_default());
             terminal::note(format!("{} with {} on the kernel's TCP", found.file, law.name));

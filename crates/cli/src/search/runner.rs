@@ -136,7 +136,7 @@ fn run(world: &(dyn World + Sync), scenario: &Scenario) -> Result<Result<Run, St
 }
 
 impl Runner for Pool<'_> {
-    type Failure = Failure;
+    type Error = Failure;
 
     fn measure(&mut self, kind: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, Failure> {
         let keys: Vec<String> =

@@ -44,7 +44,7 @@ static inline void brisk_event(const struct brisk_params *p, struct brisk *s,
 	case EVENT_ROUND:
 		s->window_q32 = fx_sub(s->window_q32, p->rise_q32);
 		break;
-	case EVENT_CUT:
+	case EVENT_CONGESTION:
 	case EVENT_TIMEOUT:
 		s->window_q32 = fx_mul(s->window_q32, FX_HALF);
 		break;

@@ -63,7 +63,7 @@ impl<N: Number> Law<N> for Brisk<N> {
                 }
             }
             Event::Round => state.window -= self.rise,
-            Event::Cut | Event::Timeout => state.window *= N::of(0.5),
+            Event::Congestion | Event::Timeout => state.window *= N::of(0.5),
         }
         state.window = state.window.max(N::of(2.0));
     }
@@ -78,7 +78,7 @@ impl<N: Number> Law<N> for Brisk<N> {
             marks: match env::var(MARKS).as_deref() {
                 _ if self.priced => Marks::Price(estimate),
                 Ok("price") => Marks::Price(estimate),
-                Ok(_) => Marks::Cut,
+                Ok(_) => Marks::Congestion,
                 Err(_) => Marks::Ignored,
             },
             ..cc::Requirements::LEAST

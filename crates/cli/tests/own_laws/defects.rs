@@ -86,8 +86,8 @@ impl<N: Number> Law<N> for Flawed {
                     state.window = state.window + N::count(packets) / state.window;
                 }
             }
-            cc::Event::Cut if self.defect == Defect::NeverHalves => state.ssthresh = state.window,
-            cc::Event::Cut => {
+            cc::Event::Congestion if self.defect == Defect::NeverHalves => state.ssthresh = state.window,
+            cc::Event::Congestion => {
                 state.ssthresh = half;
                 state.window = half;
             }

@@ -242,7 +242,7 @@ fn the_code_of_the_page_of_own_laws_is_that_of_the_example() {
     // One law instead of two; what a controller that takes ECN writes; the name of a file.
     let others = [
         "penstock_cli::run(Registry::standard().with(&steady::ENTRY).expect(\"a valid entry\"))",
-        "Requirements { marks: Marks::Cut, ..Requirements::LEAST }",
+        "Requirements { marks: Marks::Congestion, ..Requirements::LEAST }",
         "// build.rs",
     ];
     for block in rust.iter().filter(|block| **block != whole) {

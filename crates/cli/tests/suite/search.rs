@@ -1,4 +1,4 @@
-//! `penstock break`: a space of one gene, known answers, findings on record, and refusals.
+//! `penstock break`: a space of one gene, known answers, failures on record, and refusals.
 
 use std::fs;
 use std::path::Path;
@@ -47,10 +47,10 @@ const SEARCH: [&str; 12] = [
     "0.6",
     "--budget",
     "90",
-    "--findings",
+    "--failures",
     "1",
 ];
-const HOME: &str = "out/break-vegas-two-starve-threshold-0.6-1-findings-90-seed1";
+const HOME: &str = "out/break-vegas-two-starve-threshold-0.6-1-failures-90-seed1";
 
 fn files(bench: &Bench) -> Vec<(String, Vec<u8>)> {
     let names = bench.names(HOME);
@@ -65,14 +65,14 @@ fn a_failure_is_found_shrunk_and_replayed() {
     let found = bench.run(&[&SEARCH[..], &["--jobs", "2"]].concat());
     assert_eq!(found.status, 1, "{}", found.err);
     let before = files(&bench);
-    let finding = before.iter().find(|(name, _)| name.starts_with("finding-") && !name.contains("bounds"));
-    let text = String::from_utf8(finding.unwrap().1.clone()).unwrap();
+    let failure = before.iter().find(|(name, _)| name.starts_with("failure-") && !name.contains("bounds"));
+    let text = String::from_utf8(failure.unwrap().1.clone()).unwrap();
     // What makes it fail is there, and little else.
     assert!(text.contains("jitter = { uniform") && text.contains("law = \"vegas\""), "{text}");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     assert!(lines <= 25, "{lines} lines:\n{text}");
     let summary: Value = serde_json::from_slice(&fs::read(bench.path(HOME).join("break.json")).unwrap()).unwrap();
-    let found = &summary["objectives"][0]["findings"][0];
+    let found = &summary["objectives"][0]["failures"][0];
     assert_eq!((&found["confirmed"]["confirmation"], &found["confirmed"]["seeds"][1]), (&"found".into(), &20.into()));
     assert!(found["confirmed"]["measured"].as_f64().unwrap() > 2.5, "{found}");
 
@@ -148,7 +148,8 @@ fn what_cannot_be_searched_is_refused() {
 
 #[test]
 fn objectives_and_spaces_are_listed() {
-    let listed = Bench::new().well(&["break", "--list"]);
+    // `--findings` is the name that `--failures` had in files on record.
+    let listed = Bench::new().well(&["break", "--list", "--findings", "1"]);
     for name in ["starve", "unsafe", "wifi", "hostile"] {
         assert!(listed.contains(name), "{listed}");
     }
@@ -178,9 +179,9 @@ fn some_known_answers_come_out() {
 
 #[test]
 #[ignore = "a minute: `make nightly` runs it"]
-fn known_answers_and_findings_come_out() {
+fn known_answers_and_failures_come_out() {
     replayed("search/known", &[]);
-    replayed("findings", &[]);
+    replayed("failures", &[]);
 }
 
 #[test]

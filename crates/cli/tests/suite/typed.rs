@@ -150,7 +150,7 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        for folder in ["scenarios", "papers", "vectors", "evaluation", "search", "findings"] {
+        for folder in ["scenarios", "papers", "vectors", "evaluation", "search", "failures"] {
             std::os::unix::fs::symlink(root().join(folder), home.path().join(folder)).unwrap();
         }
         Self { home }

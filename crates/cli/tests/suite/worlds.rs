@@ -139,7 +139,7 @@ impl Instances<f64, Controller> for Shared {
             Event::Ack { packets, marked } => {
                 self.windows[at] += f64::from(packets - marked) / self.windows[at];
             }
-            Event::Cut => {
+            Event::Congestion => {
                 let kept = 1.0 - 0.5 / self.windows.len() as f64;
                 self.windows.iter_mut().for_each(|w| *w *= kept);
             }
@@ -160,7 +160,7 @@ impl Instances<f64, Controller> for Shared {
         f(&mut self.windows[at]);
     }
     fn requirements(&self) -> cc::Requirements {
-        cc::Requirements { marks: Marks::Cut, ..cc::Requirements::LEAST }
+        cc::Requirements { marks: Marks::Congestion, ..cc::Requirements::LEAST }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::source::{Clocking, Flows, Queue, Source};
 /// Round-trip times of one group beyond which neighbours are taken together.
 pub(super) const CLASSES_OF_A_GROUP: usize = 32;
 
-/// Flows of one group with the same round trip.
+/// Flows of one group with the same round trip, or with neighbouring ones where a group has many.
 pub(crate) struct Class<'a> {
     pub(crate) name: String,
     pub(crate) group_name: &'a str,

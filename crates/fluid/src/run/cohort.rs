@@ -357,7 +357,7 @@ impl Cohort {
             seen: [begin, end],
             each: self.packets_per_ack,
             takes_marks: self.way.marked,
-            is_cut: self.needs.marks == Marks::Cut,
+            is_cut: self.needs.marks == Marks::Congestion,
             deaf: if self.one_cut_a_round { self.window } else { 0.0 },
         };
         drive(&mut state, packets, &mut change);
@@ -469,7 +469,7 @@ impl Change for Acknowledged<'_> {
             }
         }
         let cut = if self.is_cut { p } else { 0.0 } + signal.lost;
-        add(if self.deaf > 0.0 { cut / (1.0 + self.deaf * cut) } else { cut }, Event::Cut);
+        add(if self.deaf > 0.0 { cut / (1.0 + self.deaf * cut) } else { cut }, Event::Congestion);
         sum
     }
 }

@@ -190,7 +190,7 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
             }
             // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If what was sent in recovery is
             // lost too, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
-            Event::Cut => {
+            Event::Congestion => {
                 if s.recovers && known {
                     let empty = Observation { level: N::of(0.0), in_flight: N::of(0.0), ..*observation };
                     let most = self.window(&empty);

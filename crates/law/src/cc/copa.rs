@@ -243,14 +243,14 @@ impl Law<f64> for Copa {
                 }
                 s.lost = false;
             }
-            Event::Cut if s.competes => {
+            Event::Congestion if s.competes => {
                 s.lost = true;
                 s.delta = Number::min(2.0 * s.delta, self.delta);
             }
             Event::Timeout => {
                 (s.window, s.velocity, s.steady, s.slow_start) = (LEAST, 1.0, 0, true);
             }
-            Event::Cut | Event::Ack { .. } | Event::Tick => {}
+            Event::Congestion | Event::Ack { .. } | Event::Tick => {}
         }
     }
 
@@ -354,10 +354,10 @@ mod tests {
             law.on_event(&mut s, Event::Round, &Observation::zero());
             assert!((1.0 / s.delta - packets).abs() < 1e-9);
         }
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         law.on_event(&mut s, Event::Round, &Observation::zero());
         assert!((1.0 / s.delta - 2.5).abs() < 1e-9);
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.delta, 0.5);
         (0..9).for_each(|_| law.on_event(&mut s, Event::Round, &Observation::zero()));
         ack(&law, &mut s, 1.01, 0.004);
@@ -374,7 +374,7 @@ mod tests {
         let law = law(&[]);
         let mut s = past_start(&law, 20.0);
         let before = s;
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s, before);
     }
 }

@@ -286,7 +286,7 @@ impl Law<f64> for Cubic {
                     s.ssthresh = s.window;
                 }
             }
-            Event::Cut => {
+            Event::Congestion => {
                 // Section 4.7.
                 let lost_ground = self.fast_convergence && s.window < s.origin;
                 s.origin = if lost_ground { s.window * (1.0 + self.beta) / 2.0 } else { s.window };
@@ -313,7 +313,7 @@ impl Law<f64> for Cubic {
     }
 
     fn requirements(&self) -> Requirements {
-        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        let marks = if self.ecn { Marks::Congestion } else { Marks::Ignored };
         Requirements { marks, now: true, flight_size: self.flight_size, ..Requirements::LEAST }
     }
 }
@@ -367,7 +367,7 @@ mod tests {
     fn the_window_is_the_cubic() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1000.0);
-        law.on_event(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Congestion, &at(0.0));
         assert_eq!((s.window, s.ssthresh, s.origin, s.prior), (700.0, 700.0, 1000.0, 1000.0));
         let mut now = run(&law, &mut s, 0.0, RTT_S);
         assert!((s.k - 9.0856).abs() < 5e-5, "{}", s.k);
@@ -386,7 +386,7 @@ mod tests {
             let law = law(&[("flight_size", flight_size)]);
             let seen = Observation { in_flight: 200.0, ..at(0.0) };
             let mut s = avoiding(&law, 1000.0);
-            law.on_event(&mut s, Event::Cut, &seen);
+            law.on_event(&mut s, Event::Congestion, &seen);
             assert_eq!((s.window, s.ssthresh, s.origin, s.prior), (ssthresh, ssthresh, 1000.0, 1000.0));
             let mut s = avoiding(&law, 1000.0);
             law.on_event(&mut s, Event::Timeout, &seen);
@@ -416,7 +416,7 @@ mod tests {
         let flat = |friendly| law(&[("c", 1e-6), ("tcp_friendly", friendly)]);
         let cut = |law: &Cubic| {
             let mut s = avoiding(law, 100.0);
-            law.on_event(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Congestion, &at(0.0));
             s
         };
         let law = flat(1.0);
@@ -450,10 +450,10 @@ mod tests {
         for (switch, origin) in [(1.0, 680.0), (0.0, 800.0)] {
             let law = law(&[("fast_convergence", switch)]);
             let mut s = State { origin: 1000.0, ..avoiding(&law, 800.0) };
-            law.on_event(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Congestion, &at(0.0));
             assert!((s.origin - origin).abs() < 1e-9, "{}", s.origin);
             s.window = 1000.0;
-            law.on_event(&mut s, Event::Cut, &at(0.0));
+            law.on_event(&mut s, Event::Congestion, &at(0.0));
             assert_eq!(s.origin, 1000.0);
         }
     }
@@ -482,7 +482,7 @@ mod tests {
     fn an_idle_time_does_not_count() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1000.0);
-        law.on_event(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Congestion, &at(0.0));
         let now = run(&law, &mut s, 0.0, 2.0);
         let before = s;
         law.on_event(&mut s, ONE, &at(now + 60.0));
@@ -494,7 +494,7 @@ mod tests {
     fn an_echo_grows_nothing_but_lets_time_pass() {
         let law = law(&[]);
         let mut s = avoiding(&law, 100.0);
-        law.on_event(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Congestion, &at(0.0));
         law.on_event(&mut s, ONE, &at(0.0));
         let window = s.window;
         law.on_event(&mut s, Event::Ack { packets: 2, marked: 2 }, &at(0.05));
@@ -506,7 +506,7 @@ mod tests {
     fn the_floor_makes_no_negative_k() {
         let law = law(&[]);
         let mut s = avoiding(&law, 1.0);
-        law.on_event(&mut s, Event::Cut, &at(0.0));
+        law.on_event(&mut s, Event::Congestion, &at(0.0));
         assert_eq!(s.window, 2.0);
         law.on_event(&mut s, ONE, &at(0.1));
         assert_eq!((s.k, s.origin), (0.0, 2.0));

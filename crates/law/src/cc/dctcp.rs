@@ -154,7 +154,7 @@ impl<N: Number> Law<N> for Dctcp<N> {
                 s.acked = zero;
                 s.marked = zero;
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = (s.window * self.half).max(self.two);
                 s.window = s.ssthresh;
                 // The window of data is over when recovery is, and none of its acknowledgements comes here.
@@ -234,7 +234,7 @@ mod tests {
     fn losses_are_conventional() {
         let law = law(&[]);
         let mut s = State { window: 100.0, alpha: 0.1, ..law.initial_state() };
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
         law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));

@@ -217,7 +217,7 @@ impl<N: Number> Law<N> for Fast<N> {
                 }
                 s.window = next.min(self.two * s.window).max(self.two);
             }
-            Event::Cut => s.lose((s.window * self.half).max(self.two)),
+            Event::Congestion => s.lose((s.window * self.half).max(self.two)),
             Event::Timeout => s.lose(self.two),
             Event::Ack { .. } | Event::Tick => {}
         }
@@ -319,7 +319,7 @@ mod tests {
         let law = law(0.0);
         assert_eq!(rest(&law, 0.1, 0.1), 2.0);
         let mut s = State::new(3.0);
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 2.0);
     }
 
@@ -359,15 +359,15 @@ mod tests {
         }
         // The third round told of packets sent under 1500.
         assert_eq!((s.window, s.fits, s.known), (3375.0, 1500.0, 0.0));
-        law.on_event(&mut s, Event::Cut, &empty);
+        law.on_event(&mut s, Event::Congestion, &empty);
         assert_eq!((s.window, s.known), (1687.5, 1500.0));
         // Already above it: what multiplies is the distance. The first round tells of what was sent before the event.
         law.on_event(&mut s, Event::Round, &empty);
         assert_eq!((s.window, s.fits), (1781.25, 1500.0));
         law.on_event(&mut s, Event::Round, &empty);
         assert_eq!((s.window, s.fits), (1921.875, 1687.5));
-        law.on_event(&mut s, Event::Cut, &empty);
-        law.on_event(&mut s, Event::Cut, &empty);
+        law.on_event(&mut s, Event::Congestion, &empty);
+        law.on_event(&mut s, Event::Congestion, &empty);
         assert_eq!(s.known, 1687.5);
         let mut windows = Vec::from([s.window]);
         for _ in 0..8 {
@@ -395,7 +395,7 @@ mod tests {
             sent = s.window;
             if queue > buffer {
                 losses += 1;
-                law.on_event(&mut s, Event::Cut, &observation);
+                law.on_event(&mut s, Event::Congestion, &observation);
                 sent = s.window;
             } else {
                 law.on_event(&mut s, Event::Round, &observation);

@@ -197,7 +197,7 @@ impl<N: Number> Law<N> for HighSpeed<N> {
                     if s.window < s.ssthresh { self.slow_start(s.window) } else { self.increase(s.window) / s.window };
                 s.window += N::count(counted) * each;
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = self.after_congestion(s.window);
                 s.window = s.ssthresh;
             }
@@ -215,7 +215,7 @@ impl<N: Number> Law<N> for HighSpeed<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+        Requirements { marks: if self.ecn { Marks::Congestion } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(s.window, 30.0 + 1.0 / 30.0);
         law.on_event(&mut s, Event::Ack { packets: 1, marked: 1 }, &Observation::zero());
         assert_eq!(s.window, 30.0 + 1.0 / 30.0, "an echo grows nothing");
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert!((s.window - 15.0).abs() < 0.02);
         s.window = 83_000.0;
         law.on_event(&mut s, Event::Timeout, &Observation::zero());

@@ -269,7 +269,7 @@ impl Law<f64> for Illinois {
                 s.window += if s.window < s.ssthresh { counted } else { counted * s.alpha / s.window };
             }
             Event::Round => self.update(s, observation.base_rtt_s),
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = Self::after_congestion(s);
                 s.window = s.ssthresh;
             }
@@ -289,7 +289,7 @@ impl Law<f64> for Illinois {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+        Requirements { marks: if self.ecn { Marks::Congestion } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -388,14 +388,14 @@ mod tests {
         let mut s = met(&law);
         round(&law, &mut s, &[0.045; 10]);
         s.window = 100.0;
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert!((s.window - 68.75).abs() < 1e-9 && s.ssthresh == s.window, "{}", s.window);
         s.window = 100.0;
         law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert!((s.ssthresh - 68.75).abs() < 1e-9 && s.window == 1.0);
         assert_eq!((s.alpha, s.beta), (1.0, 0.5));
         s.window = 2.5;
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 2.0);
     }
 

@@ -283,7 +283,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
                 let reach = self.cap * N::count(packets);
                 s.window = (s.window + (s.target - s.window).clamp(-reach, reach)).max(self.one);
             }
-            Event::Cut | Event::Timeout => {
+            Event::Congestion | Event::Timeout => {
                 s.xi -= self.ln2;
                 s.target = (s.target * self.half).max(self.least);
                 s.window = (s.window * self.half).max(self.one);

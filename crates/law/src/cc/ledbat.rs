@@ -117,7 +117,7 @@ impl Law<f64> for Ledbat {
 
     fn on_event(&self, s: &mut State<f64>, event: Event, _: &Observation<f64>) {
         match event {
-            Event::Cut => s.window = Number::min(s.window, Number::max(s.window / 2.0, LEAST)),
+            Event::Congestion => s.window = Number::min(s.window, Number::max(s.window / 2.0, LEAST)),
             Event::Timeout => s.window = 1.0,
             Event::Ack { .. } | Event::Round | Event::Tick => {}
         }
@@ -200,11 +200,11 @@ mod tests {
     fn losses_halve_and_a_timeout_leaves_one_packet() {
         let law = law(&[]);
         let mut s = State { window: 100.0, ..law.initial_state() };
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 50.0);
         law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!(s.window, 1.0);
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 1.0, "a loss never makes the window larger");
     }
 }

@@ -228,8 +228,10 @@ impl Law<f64> for LedbatPp {
         match event {
             Event::Round => self.on_round(s),
             // Of packets that were sent before a slowdown.
-            Event::Cut if matches!(s.phase, Phase::Slow { .. }) => s.ssthresh = Number::max(s.ssthresh / 2.0, LEAST),
-            Event::Cut => {
+            Event::Congestion if matches!(s.phase, Phase::Slow { .. }) => {
+                s.ssthresh = Number::max(s.ssthresh / 2.0, LEAST)
+            }
+            Event::Congestion => {
                 s.window = Number::min(s.window, Number::max(s.window / 2.0, LEAST));
                 self.leave_start(s, seen.now_s, seen.rtt_s);
                 s.ssthresh = Number::max(s.window, LEAST);
@@ -350,7 +352,7 @@ mod tests {
         let law = law(&[]);
         let mut s = State { window: 100.0, ..law.initial_state() };
         let seen = Observation { rtt_s: 0.1, base_rtt_s: 0.06, now_s: 3.0, ..Observation::zero() };
-        law.on_event(&mut s, Event::Cut, &seen);
+        law.on_event(&mut s, Event::Congestion, &seen);
         assert_eq!((s.window, s.ssthresh, s.phase), (50.0, 50.0, Phase::Avoid { until_s: 3.2 }));
         law.on_event(&mut s, Event::Timeout, &seen);
         assert_eq!((s.window, s.ssthresh, s.phase), (1.0, 25.0, Phase::Ramp { since_s: 3.0 }));

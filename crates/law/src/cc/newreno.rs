@@ -129,7 +129,7 @@ impl<N: Number> Law<N> for NewReno<N> {
                     s.window = s.window + N::count(counted) / s.window; // (3): one packet a round trip
                 }
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = (reduced(self.flight_size, s.window, seen) * self.half).max(self.two); // (4)
                 s.window = s.ssthresh;
             }
@@ -150,7 +150,7 @@ impl<N: Number> Law<N> for NewReno<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        let marks = if self.ecn { Marks::Cut } else { Marks::Ignored };
+        let marks = if self.ecn { Marks::Congestion } else { Marks::Ignored };
         Requirements { marks, flight_size: self.flight_size, ..Requirements::LEAST }
     }
 }
@@ -203,11 +203,11 @@ mod tests {
     fn a_congestion_event_halves_and_a_timeout_starts_over() {
         let law = law(false);
         let mut s = State { window: 100.0, ssthresh: 1e9 };
-        law.on_event(&mut s, Event::Cut, &observation());
+        law.on_event(&mut s, Event::Congestion, &observation());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
         law.on_event(&mut s, Event::Timeout, &observation());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));
-        law.on_event(&mut s, Event::Cut, &observation());
+        law.on_event(&mut s, Event::Congestion, &observation());
         assert_eq!(s.ssthresh, 2.0, "equation (4): never below two packets");
     }
 
@@ -218,7 +218,7 @@ mod tests {
         let flight = |in_flight| Observation { in_flight, ..observation() };
         for (in_flight, after) in [(10.0, 5.0), (3.0, 2.0), (100.0, 50.0), (130.0, 50.0), (0.0, 50.0)] {
             let mut s = State { window: 100.0, ssthresh: 1e9 };
-            with("flight_size", true).on_event(&mut s, Event::Cut, &flight(in_flight));
+            with("flight_size", true).on_event(&mut s, Event::Congestion, &flight(in_flight));
             assert_eq!((s.window, s.ssthresh), (after, after), "{in_flight} packets in flight");
         }
         let law = with("flight_size", true);
@@ -229,7 +229,7 @@ mod tests {
         law.on_event(&mut s, Event::Timeout, &flight(12.0));
         assert_eq!((s.window, s.ssthresh), (1.0, 6.0), "held");
         let mut s = State { window: 100.0, ssthresh: 1e9 };
-        with("flight_size", false).on_event(&mut s, Event::Cut, &flight(10.0));
+        with("flight_size", false).on_event(&mut s, Event::Congestion, &flight(10.0));
         assert_eq!(s.ssthresh, 50.0);
     }
 

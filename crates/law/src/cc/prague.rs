@@ -292,7 +292,7 @@ impl Law<f64> for Prague {
                 let grows = f64::from(packets - marked);
                 s.window += if s.window < s.ssthresh { grows } else { grows * self.growth(s) / s.window };
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.window = Number::max(s.window / 2.0, self.least_window);
                 s.ssthresh = s.window;
             }
@@ -410,9 +410,9 @@ mod tests {
     fn losses_halve() {
         let law = law(&[("least_window", 0.5)]);
         let mut s = State { alpha: 0.01, ..avoiding(&law, 100.0, 0.05) };
-        law.on_event(&mut s, Event::Cut, &seen(1.0, 0.05));
+        law.on_event(&mut s, Event::Congestion, &seen(1.0, 0.05));
         assert_eq!((s.window, s.ssthresh, s.alpha), (50.0, 50.0, 0.01));
-        (0..20).for_each(|_| law.on_event(&mut s, Event::Cut, &seen(1.0, 0.05)));
+        (0..20).for_each(|_| law.on_event(&mut s, Event::Congestion, &seen(1.0, 0.05)));
         assert_eq!(s.window, 0.5);
         assert!(law.requirements().fractions && !self::law(&[]).requirements().fractions);
     }

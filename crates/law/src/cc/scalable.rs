@@ -132,7 +132,7 @@ impl<N: Number> Law<N> for Scalable<N> {
                 };
                 s.window += N::count(counted) * each;
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = self.after_congestion(s.window);
                 s.window = s.ssthresh;
             }
@@ -150,7 +150,7 @@ impl<N: Number> Law<N> for Scalable<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+        Requirements { marks: if self.ecn { Marks::Congestion } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
     fn rounds_to_recover(before: f64) -> f64 {
         let law = law();
         let mut s = State { window: before, ssthresh: 2.0 };
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         let mut rounds = 0.0;
         while s.window < before {
             rounds += 1.0 / s.window;
@@ -207,10 +207,10 @@ mod tests {
         }
         assert!((s.window - 11.0).abs() < 0.05, "{}", s.window);
         s.window = 16.0;
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 8.0);
         s.window = 16.1;
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!(s.window, 16.1 * 0.875);
     }
 

@@ -223,7 +223,7 @@ impl<L: SlowStart> Law<f64> for Searching<L> {
         self.law.on_event(&mut s.inner, event, seen);
         match event {
             Event::Ack { packets, .. } => self.look(s, packets, seen),
-            Event::Cut | Event::Timeout => s.phase = Phase::Over,
+            Event::Congestion | Event::Timeout => s.phase = Phase::Over,
             Event::Round | Event::Tick => {}
         }
     }

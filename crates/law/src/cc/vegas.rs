@@ -144,7 +144,7 @@ impl<N: Number> Law<N> for Vegas<N> {
                     self.after_round(s);
                 }
             }
-            Event::Cut => {
+            Event::Congestion => {
                 s.ssthresh = (s.window * self.half).max(self.two);
                 s.window = s.ssthresh;
             }
@@ -163,7 +163,7 @@ impl<N: Number> Law<N> for Vegas<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { marks: if self.ecn { Marks::Cut } else { Marks::Ignored }, ..Requirements::LEAST }
+        Requirements { marks: if self.ecn { Marks::Congestion } else { Marks::Ignored }, ..Requirements::LEAST }
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
     fn losses_are_renos() {
         let law = compiled(&[]).unwrap();
         let mut s = State { window: 100.0, ssthresh: 2.0, ..law.initial_state() };
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (50.0, 50.0));
         law.on_event(&mut s, Event::Timeout, &Observation::zero());
         assert_eq!((s.window, s.ssthresh), (1.0, 25.0));

@@ -196,7 +196,7 @@ impl Law<f64> for Westwood {
                 let counted = f64::from(packets.min(self.per_ack));
                 s.window += if s.window < s.ssthresh { counted } else { counted / s.window };
             }
-            Event::Cut => self.reduce(s),
+            Event::Congestion => self.reduce(s),
             // What a timeout does is below.
             Event::Timeout | Event::Round | Event::Tick => {}
         }
@@ -310,7 +310,7 @@ mod tests {
         let mut s = State { window: 300.0, ssthresh: 2.0, ..law.initial_state() };
         (1..2000).for_each(|now| ack(&law, &mut s, now, 1));
         assert!((s.bandwidth - 1000.0).abs() < 15.0, "{}", s.bandwidth);
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         told(&law, &mut s, 2000, DeliveryEvent::RecoveryEntered);
         assert_eq!(s.window, 150.0, "as Reno until it ends");
         told(&law, &mut s, 2080, DeliveryEvent::RecoveryLeft);
@@ -329,7 +329,7 @@ mod tests {
         let law = law(&[("fill", 1.0)]);
         for (window, after) in [(300.0, 80.0), (50.0, 50.0)] {
             let mut s = State { bandwidth: 1000.0, min_rtt: 0.08, window, ssthresh: 2.0, ..law.initial_state() };
-            law.on_event(&mut s, Event::Cut, &Observation::zero());
+            law.on_event(&mut s, Event::Congestion, &Observation::zero());
             assert_eq!((s.window, s.ssthresh), (after, 80.0));
             told(&law, &mut s, 10, DeliveryEvent::RecoveryEntered);
             told(&law, &mut s, 20, DeliveryEvent::RecoveryLeft);
@@ -354,7 +354,7 @@ mod tests {
     fn what_was_for_nothing_is_undone() {
         let law = law(&[]);
         let mut s = State { window: 100.0, ssthresh: 60.0, ..law.initial_state() };
-        law.on_event(&mut s, Event::Cut, &Observation::zero());
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
         told(&law, &mut s, 10, DeliveryEvent::RecoveryEntered);
         told(&law, &mut s, 20, DeliveryEvent::RecoveryUndone);
         assert_eq!((s.window, s.ssthresh), (100.0, 60.0));

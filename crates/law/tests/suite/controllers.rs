@@ -39,7 +39,7 @@ fn history<N: Number>(entry: &'static Entry<Controller>, build: Build<N, Control
         let packets = 1 + random(44) as u32;
         let event = match random(200) {
             0 => Event::Timeout,
-            1 | 2 => Event::Cut,
+            1 | 2 => Event::Congestion,
             3..=12 => Event::Round,
             13..=22 => Event::Tick,
             23..=40 => Event::Ack { packets, marked: packets },

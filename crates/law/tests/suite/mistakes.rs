@@ -36,7 +36,7 @@ impl<N: Number> Law<N> for Mine<N> {
         State { window: N::of(10.0) }
     }
     fn on_event(&self, state: &mut State<N>, event: Event, _: &Observation<N>) {
-        if event == Event::Cut {
+        if event == Event::Congestion {
             state.window = state.window * self.half;
         }
     }

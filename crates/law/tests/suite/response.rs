@@ -29,7 +29,7 @@ fn mean_window(name: &str, set: &[(&str, f64)], p: f64, rtt_s: f64, peak: f64) -
         if loss == SETTLING {
             since_s = now_s;
         }
-        let mut window = law.on_event(flow, Event::Cut, &seen(now_s)).window;
+        let mut window = law.on_event(flow, Event::Congestion, &seen(now_s)).window;
         for _ in 0..spacing {
             now_s += rtt_s / window;
             window = law.on_event(flow, Event::Ack { packets: 1, marked: 0 }, &seen(now_s)).window;

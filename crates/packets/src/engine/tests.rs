@@ -56,7 +56,7 @@ impl Law<f64> for Odd {
         Said { window: 10.0, gap_s: 0.001 }
     }
     fn on_event(&self, s: &mut Said<f64>, event: Event, seen: &cc::Observation<f64>) {
-        if !matches!(event, Event::Ack { .. } | Event::Cut | Event::Timeout) {
+        if !matches!(event, Event::Ack { .. } | Event::Congestion | Event::Timeout) {
             assert!(seen.rtt_s > 0.0 && seen.base_rtt_s > 0.0, "{event:?} before a round trip was measured");
         }
         if event == self.at {
@@ -98,7 +98,7 @@ fn a_law_that_says_no_number_ends_the_run() {
         (ack, None, 0.0),
         (Event::Round, None, 0.0),
         (Event::Tick, Some(0.05), 0.0),
-        (Event::Cut, None, 0.05),
+        (Event::Congestion, None, 0.05),
         (Event::Timeout, None, 0.9),
     ] {
         for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN], [10.0, f64::INFINITY]] {

@@ -102,7 +102,7 @@ impl<N: Clocked> Estimates<N> {
             let lookback = wanted.needs.bottleneck.and_then(|by| by.lookback);
             match (event, lookback) {
                 (Event::Ack { .. }, Some(lookback)) => bottleneck.look_back(lookback, now, &mut self.path),
-                (Event::Cut | Event::Timeout, _) => bottleneck.forget(&mut self.path),
+                (Event::Congestion | Event::Timeout, _) => bottleneck.forget(&mut self.path),
                 _ => {}
             }
         }

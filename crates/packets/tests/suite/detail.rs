@@ -190,14 +190,17 @@ fn events_come_in_order() {
         for (at, heard) in diary.iter().enumerate() {
             let before = at.checked_sub(1).map(|at| diary[at]);
             match heard {
-                Heard::Plain(Event::Cut) => {
+                Heard::Plain(Event::Congestion) => {
                     let lost = matches!(before, Some(Heard::Detail(Delivery { event: DeliveryEvent::Lost(_), .. })));
                     assert!(lost, "{recovery}: {before:?}");
                 }
                 Heard::Plain(Event::Ack { .. }) => assert!(!open, "{recovery}: an ordinary event in recovery"),
                 Heard::Detail(d) => match d.event {
                     DeliveryEvent::RecoveryEntered => {
-                        assert!(!open && matches!(before, Some(Heard::Plain(Event::Cut))), "{recovery}: {before:?}");
+                        assert!(
+                            !open && matches!(before, Some(Heard::Plain(Event::Congestion))),
+                            "{recovery}: {before:?}"
+                        );
                         (open, _) = (true, seen.insert("entered"));
                     }
                     DeliveryEvent::RecoveryLeft => {

@@ -84,7 +84,7 @@ fn alone(cc: &str, spacing: Losses, p: f64, peak: f64) -> f64 {
             Losses::Even => ((n + 1) as f64 * p) as u64 > (n as f64 * p) as u64,
         };
         if lost && now_s >= event {
-            window = law.on_event(flow, Event::Cut, &seen(now_s)).window;
+            window = law.on_event(flow, Event::Congestion, &seen(now_s)).window;
             event = now_s + rtt_s;
         }
     }

@@ -13,8 +13,8 @@ pub struct PaperView {
     pub title: String,
     /// Authors, where and when it appeared.
     pub citation: String,
-    /// The findings, for those who read no further; may be empty.
-    pub findings: String,
+    /// The results in a few words, for those who read no further; may be empty.
+    pub results: String,
     /// Where the results come from: version, machine.
     pub header: Vec<(String, String)>,
     /// The file of the repository that explains at length; may be empty.
@@ -113,14 +113,14 @@ fn label(figure: &PaperFigure) -> String {
 fn verdicts(view: &PaperView) -> Section {
     let mut section = Section::new("Verdicts");
     "Verdicts".clone_into(&mut section.label);
-    section.prose.clone_from(&view.findings);
+    section.prose.clone_from(&view.results);
     let claims = || view.figures.iter().flat_map(|f| &f.claims);
     if claims().next().is_none() {
         return section;
     }
     let tally = Tally::of(claims());
     section.tally = Some(tally);
-    if tally.stated.fails + tally.findings.fails > 0 && !view.explained_in.is_empty() {
+    if tally.stated.fails + tally.unstated.fails > 0 && !view.explained_in.is_empty() {
         let more = format!("The reason for a failure is next to its claim; {} has more.", view.explained_in);
         section.prose = format!("{}\n\n{more}", section.prose);
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{files, penstock, read};
 
-/// Words that no public name has, each with the word that it has instead.
+/// Words that no public name has, and names that are gone, each with what there is instead.
 const NAMES: &[(&str, &str)] = &[
     ("told", "parameters, observation or measurement"),
     ("seen", "observation or measured"),
@@ -31,6 +31,8 @@ const NAMES: &[(&str, &str)] = &[
     ("reading", "loop model"),
     ("readings", "loop models"),
     ("edges", "thresholds, bounds or conditioners"),
+    ("on_loss", "on_congestion"),
+    ("EVENT_CUT", "EVENT_CONGESTION"),
 ];
 
 /// Names of others, which stay: a flag of Linux's `struct tcp_congestion_ops`.
@@ -82,6 +84,11 @@ const PHRASES: &[(&str, &str)] = &[
     ("edge's law", "conditioner"),
     ("law of an edge", "conditioner"),
     ("laws of edges", "conditioners"),
+    ("finding of ours", "result of ours"),
+    ("findings of ours", "results of ours"),
+    ("our own finding", "our own result"),
+    ("finding of a search", "failure"),
+    ("findings of a search", "failures"),
 ];
 
 /// Texts that stay, by their file: what begins with "What" and is no question.
@@ -424,7 +431,7 @@ fn wrong(part: &Part) -> Vec<String> {
         Part::Name(name) if NAMES_OF_OTHERS.contains(&name.as_str()) => Vec::new(),
         Part::Name(name) => {
             let words = words(name);
-            let gone = NAMES.iter().filter(|(gone, _)| words.iter().any(|word| word == gone));
+            let gone = NAMES.iter().filter(|(gone, _)| name == gone || words.iter().any(|word| word == gone));
             gone.map(|(gone, now)| format!("the name `{name}` has `{gone}`; write {now}")).collect()
         }
         Part::Prose(text) | Part::Comment(text) => {
@@ -442,7 +449,7 @@ fn parts(path: &str, text: impl Fn() -> String) -> Option<Parts> {
     let folders: Vec<&str> = path.split('/').collect();
     let (top, file) = (folders[0], folders[folders.len() - 1]);
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let data = ["evaluation", "search", "findings", "papers", "scenarios", "examples", "web"].contains(&top);
+    let data = ["evaluation", "search", "failures", "papers", "scenarios", "examples", "web"].contains(&top);
     let tests = folders.contains(&"tests") || folders.contains(&"test") || file == "tests.rs";
     Some(match ending {
         // What others wrote, and what was.
@@ -534,7 +541,7 @@ fn a_gone_word_is_noticed_in_each_kind_of_text() {
             &[1, 1, 4],
         ),
         ("python/penstock/a.pyi", "def happens() -> None: ...", &[1]),
-        ("bpf/a.h", "/* what\n * is told */\nint room;", &[3, 1]),
+        ("bpf/a.h", "/* what\n * is told */\nint room;\nint event_cut = EVENT_CUT;", &[3, 4, 1]),
         (
             "crates/a/src/a.rs",
             "// What.\n/// What it is.\nf('\"', \"What is \\\n   wrong: {a}\", r#\"the law \"is asked\" law is asked\"#);\n#[cfg(test)]\nmod tests {\n\"is told\"",

@@ -57,7 +57,7 @@ fn requirements(needs: &Requirements) -> Result<RequirementWords, String> {
     if needs.tick_s.is_some() && !(1.0..=LONGEST_PERIOD_US).contains(&period_us) {
         return Err("its period is not within 1 us and 35 minutes".to_owned());
     }
-    Ok([over_window, most, period_us as i64, i64::from(needs.marks == Marks::Cut)])
+    Ok([over_window, most, period_us as i64, i64::from(needs.marks == Marks::Congestion)])
 }
 
 /// The program measures periods by the lower half of the kernel's clock; half of that separates before from after.

@@ -30,7 +30,7 @@ impl Trails for Controller {
             Step { event, observation }
         };
         let ack = Event::Ack { packets: 1, marked: 0 };
-        let first = [ack, Event::Cut, ack, Event::Timeout];
+        let first = [ack, Event::Congestion, ack, Event::Timeout];
         let mut all: Vec<Step> = first.map(|event| step(event, 0, 0)).to_vec();
         let (mut base_rtt, mut most) = (ONE, ONE);
         while all.len() < STEPS {
@@ -43,7 +43,7 @@ impl Trails for Controller {
                 [0, draws.below(most as u64), draws.below(most as u64) / 64, most as u64][draws.below(4) as usize];
             let event = match draws.below(64) {
                 0 => Event::Timeout,
-                1..4 => Event::Cut,
+                1..4 => Event::Congestion,
                 4..10 => Event::Round,
                 10..18 if needs.tick_s.is_some() => Event::Tick,
                 _ => Event::Ack {
@@ -62,7 +62,7 @@ impl Trails for Controller {
             Event::Ack { packets, .. } => (0_u32, packets),
             Event::Tick => (1, 0),
             Event::Round => (2, 0),
-            Event::Cut => (3, 0),
+            Event::Congestion => (3, 0),
             Event::Timeout => (4, 0),
         };
         let mut bytes = [event.to_ne_bytes(), packets.to_ne_bytes()].concat();

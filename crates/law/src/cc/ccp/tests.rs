@@ -464,7 +464,7 @@ fn slow_start_is_plain_until_a_loss() {
         law.on_event(&mut s, ONE, &used);
         assert_eq!(s.window, 3.0 + f64::from(acknowledged));
     }
-    law.on_event(&mut s, Event::Cut, &observation(100.0, 30.0));
+    law.on_event(&mut s, Event::Congestion, &observation(100.0, 30.0));
     assert_eq!((s.window, s.ssthresh), (103.0, 103.0), "recovery keeps the window");
     law.on_event(&mut s, ONE, &observation(102.0, 30.0));
     near(s.window, 20.0, 1e-9, "Kp B / (1 + Kp)");
@@ -477,18 +477,18 @@ fn a_window_that_loses_what_recovery_sent_comes_down() {
     let law: Ccpd = compiled(&[]);
     let mut s = avoiding(500.0);
     let observation = Observation { buffer: 90.0, level: 30.0, ..Observation::zero() };
-    law.on_event(&mut s, Event::Cut, &observation);
+    law.on_event(&mut s, Event::Congestion, &observation);
     assert_eq!(s.window, 500.0);
-    law.on_event(&mut s, Event::Cut, &observation);
+    law.on_event(&mut s, Event::Congestion, &observation);
     assert_eq!(s.window, 60.0);
-    law.on_event(&mut s, Event::Cut, &observation);
+    law.on_event(&mut s, Event::Congestion, &observation);
     assert_eq!(s.window, 40.0);
     law.on_event(&mut s, ONE, &observation);
     assert_eq!(s.window, 40.0);
-    law.on_event(&mut s, Event::Cut, &observation);
+    law.on_event(&mut s, Event::Congestion, &observation);
     assert_eq!(s.window, 40.0, "the first event of a recovery keeps it");
     let mut blind = State { recovers: true, ..avoiding(500.0) };
-    law.on_event(&mut blind, Event::Cut, &Observation::zero());
+    law.on_event(&mut blind, Event::Congestion, &Observation::zero());
     assert_eq!(blind.window, 500.0, "nothing is known to decide by");
 }
 
@@ -511,7 +511,7 @@ fn without_an_estimate_the_window_is_left_alone() {
     let mut s = State { window: 10.0, ssthresh: 10.0, slow_start: true, recovers: false };
     law.on_event(&mut s, ONE, &nothing);
     assert!(s.window == 11.0 && s.slow_start);
-    law.on_event(&mut s, Event::Cut, &nothing);
+    law.on_event(&mut s, Event::Congestion, &nothing);
     law.on_event(&mut s, ONE, &nothing);
     assert_eq!(s.window, 11.0);
     law.on_event(&mut s, ONE, &Observation { buffer: 30.0, ..nothing });

@@ -63,7 +63,7 @@ impl<N: Number> Law<N> for Mean<N> {
                 s.window = (s.window * (one - met * s.alpha * half)).max(N::of(2.0));
                 s.marked = N::of(0.0);
             }
-            Event::Cut | Event::Timeout => s.window = (s.window * half).max(N::of(2.0)),
+            Event::Congestion | Event::Timeout => s.window = (s.window * half).max(N::of(2.0)),
             Event::Tick => {}
         }
     }

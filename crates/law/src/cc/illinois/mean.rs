@@ -85,7 +85,7 @@ impl<N: Number> Law<N> for Mean<N> {
                 s.window += self.growth(s) * N::count(packets - marked) / s.window;
             }
             Event::Round => s.delay = (seen.level / seen.buffer.max(N::of(1.0))).min(N::of(1.0)),
-            Event::Cut | Event::Timeout => {
+            Event::Congestion | Event::Timeout => {
                 s.window = (s.window - s.window * self.decrease(s)).max(N::of(2.0));
             }
             Event::Tick => {}
@@ -98,7 +98,7 @@ impl<N: Number> Law<N> for Mean<N> {
 
     fn requirements(&self) -> Requirements {
         Requirements {
-            marks: if self.ecn { Marks::Cut } else { Marks::Ignored },
+            marks: if self.ecn { Marks::Congestion } else { Marks::Ignored },
             // For the largest delay that the buffer allows.
             bottleneck: Some(BottleneckEstimate { pairs: 1, lookback: None, committed: Committed::Sent }),
             ..Requirements::LEAST

@@ -62,7 +62,7 @@ impl<N: Number> Law<N> for Mean<N> {
                 let down = (s.window * self.constant * excess.max(zero)).min(s.window * half + self.gain(seen));
                 s.window = (s.window + (self.gain(seen) - down) * N::count(packets) / s.window).max(least);
             }
-            Event::Cut | Event::Timeout => s.window = (s.window * half).max(least),
+            Event::Congestion | Event::Timeout => s.window = (s.window * half).max(least),
             Event::Round | Event::Tick => {}
         }
     }

@@ -79,7 +79,7 @@ impl<N: Number> Law<N> for Mean<N> {
                 s.window = (s.window * (one - share * met * s.alpha * half)).max(self.least_window);
                 s.marked -= share * s.marked;
             }
-            Event::Cut | Event::Timeout => s.window = (s.window * half).max(self.least_window),
+            Event::Congestion | Event::Timeout => s.window = (s.window * half).max(self.least_window),
             Event::Tick => {}
         }
     }

@@ -59,7 +59,7 @@ impl<N: Number> Law<N> for Mean<N> {
                 s.once += step * (sample - s.once);
                 s.bandwidth += step * (s.once - s.bandwidth);
             }
-            Event::Cut | Event::Timeout => s.window = (s.bandwidth * seen.base_rtt_s).max(N::of(2.0)),
+            Event::Congestion | Event::Timeout => s.window = (s.bandwidth * seen.base_rtt_s).max(N::of(2.0)),
             Event::Tick => {}
         }
     }

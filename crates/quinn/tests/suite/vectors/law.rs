@@ -99,7 +99,7 @@ impl Stack for OfLaw {
             self.recovery_us = None;
         } else if counts {
             self.recovery_us = Some(at_us);
-            self.event(at_us, Event::Cut);
+            self.event(at_us, Event::Congestion);
         }
         self.look();
     }

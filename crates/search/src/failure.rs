@@ -1,4 +1,4 @@
-//! From a candidate to a finding: confirmed on fresh seeds, shrunk, confirmed again, with hints at the mechanism.
+//! From a candidate to a failure: confirmed on fresh seeds, shrunk, confirmed again, with hints at the mechanism.
 
 use penstock_evaluation::statistics::mean;
 use penstock_law::quantity::Time;
@@ -18,7 +18,7 @@ use crate::objective::{Kind, Role, role};
 use crate::shrink::{adversary, shrink};
 use crate::trial::{Court, Outcome, Runner};
 
-/// The first of the fresh seeds of a candidate, and of a finding after shrinking: no search uses them.
+/// The first of the fresh seeds of a candidate, and of a failure after shrinking: no search uses them.
 const FRESH: [u64; 2] = [1001, 2001];
 /// The seeds that shrinking goes by.
 const SHRINKING: [u64; 5] = [501, 502, 503, 504, 505];
@@ -26,12 +26,12 @@ const SHRINKING: [u64; 5] = [501, 502, 503, 504, 505];
 const KEPT: f64 = 0.95;
 /// The most candidates that are confirmed, for one that is found.
 const TRIED: usize = 4;
-/// The most candidates that fail only by the elements of earlier findings, for one that is found.
+/// The most candidates that fail only by the elements of earlier failures, for one that is found.
 const EXPLAINED: usize = 100;
 
 /// A scenario in which a law fails.
 #[derive(Debug, Clone)]
-pub struct Finding {
+pub struct Failure {
     /// Its objective.
     pub kind: Kind,
     /// The scenario, without the law under test.
@@ -52,18 +52,18 @@ pub struct Finding {
     pub scenario: Scenario,
 }
 
-/// Makes findings of the best candidates: at most `most`, no two alike. Candidates that fresh seeds do not confirm, and those that
+/// Finds failures among the best candidates: at most `most`, no two alike. Candidates that fresh seeds do not confirm, and those that
 /// are effects of phase, are given apart.
 ///
 /// # Errors
 /// Those of the runner.
-pub fn findings<R: Runner>(
+pub fn failures<R: Runner>(
     court: &Court<'_>,
     candidates: &[Candidate],
     most: usize,
     runner: &mut R,
-) -> Result<(Vec<Finding>, Vec<Confirmed>), R::Failure> {
-    let mut found: Vec<Finding> = Vec::new();
+) -> Result<(Vec<Failure>, Vec<Confirmed>), R::Error> {
+    let mut found: Vec<Failure> = Vec::new();
     let mut dismissed = Vec::new();
     let promising = candidates.iter().filter(|candidate| candidate.fitness >= 0.8 * court.threshold);
     let (mut tried, mut explained) = (0, 0);
@@ -71,7 +71,7 @@ pub fn findings<R: Runner>(
         if found.len() >= most || tried >= most * TRIED || explained >= most * EXPLAINED {
             break;
         }
-        // What a finding already shows is not looked at again, and what it is due to is taken away: a failure that is easy to come
+        // What an earlier one already shows is not looked at again, and what it is due to is taken away: a failure that is easy to come
         // by would hide all others.
         if found.iter().any(|before| before.draft.elements() == candidate.draft.elements()) {
             continue;
@@ -94,17 +94,17 @@ pub fn findings<R: Runner>(
             dismissed.push(confirmed);
             continue;
         }
-        if let Some(finding) = shrunk(court, &draft, (KEPT * confirmed.score).max(court.threshold), runner)?
-            && !found.iter().any(|before| alike(&before.draft, &finding.draft))
+        if let Some(failure) = shrunk(court, &draft, (KEPT * confirmed.score).max(court.threshold), runner)?
+            && !found.iter().any(|before| alike(&before.draft, &failure.draft))
         {
-            found.push(finding);
+            found.push(failure);
         }
     }
     Ok((found, dismissed))
 }
 
-/// A draft without the elements that findings are due to, as far as it has them; and whether that is less than the draft.
-fn unexplained(draft: &Draft, found: &[Finding]) -> (Draft, bool) {
+/// A draft without the elements that failures are due to, as far as it has them; and whether that is less than the draft.
+fn unexplained(draft: &Draft, found: &[Failure]) -> (Draft, bool) {
     let mut less = draft.clone();
     for before in found {
         let causes = adversary(&before.draft);
@@ -124,14 +124,14 @@ fn fresh<R: Runner>(
     draft: &Draft,
     first: u64,
     runner: &mut R,
-) -> Result<Option<Confirmed>, R::Failure> {
+) -> Result<Option<Confirmed>, R::Error> {
     let seeds: Vec<u64> = (first..first + FRESH_SEEDS as u64).collect();
     let outcomes = court.judge(std::slice::from_ref(draft), &seeds, runner)?;
     Ok(outcomes.first().and_then(|outcome| conclude(outcome, court.threshold)))
 }
 
 /// True if a failure goes away when starts differ by up to a packet time and packets by up to 10 us.
-fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Failure> {
+fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Error> {
     let limits = Limits { jitter: court.limits.jitter.max(Time(Time::PER_SECOND / 100_000)), ..court.limits.clone() };
     let court = Court { limits: &limits, ..court.clone() };
     let confirmed = fresh(&court, &unsettled(court.bench, draft), FRESH[0], runner)?;
@@ -170,10 +170,10 @@ fn shrunk<R: Runner>(
     draft: &Draft,
     enough: f64,
     runner: &mut R,
-) -> Result<Option<Finding>, R::Failure> {
+) -> Result<Option<Failure>, R::Error> {
     let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|observed| observed.hints).unwrap_or_default();
     let mut tried = 0;
-    let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Failure> {
+    let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Error> {
         tried += drafts.len();
         // The first seed sorts most candidates out.
         let first = court.judge(drafts, &SHRINKING[..1], runner)?;
@@ -206,7 +206,7 @@ fn shrunk<R: Runner>(
     let margin = margin(court, &draft, &SHRINKING, runner)?;
     let Some(Observed { hints, scenario, run }) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
     let references = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
-    Ok(Some(Finding {
+    Ok(Some(Failure {
         kind: court.bench.kind(),
         references,
         confirmed,
@@ -233,7 +233,7 @@ fn hints_of<R: Runner>(
     draft: &Draft,
     seed: u64,
     runner: &mut R,
-) -> Result<Option<Observed>, R::Failure> {
+) -> Result<Option<Observed>, R::Error> {
     let Ok(mut scenario) = court.bench.scenario(&court.bench.with(draft, court.law), seed) else { return Ok(None) };
     for group in scenario.groups.values_mut() {
         group.series = true;
