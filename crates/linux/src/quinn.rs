@@ -135,6 +135,7 @@ pub(crate) fn complaint(controller: Box<dyn congestion::Controller>) -> Option<S
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_types, reason = "quinn makes a controller at one")]
 mod tests {
     use std::time::Instant;
 

@@ -226,7 +226,7 @@ fn rows() -> Vec<Row> {
         command(&["check", "/dev/zero"], 2, "it is not a file"),
         command(&["laws", "fq_codel"], 2, "did you mean `fq-codel`?"),
         command(&["laws", "\u{1b}[31m"], 2, "no law is named"),
-        command(&["report", "nope"], 2, "is not a record"),
+        command(&["report", "nope"], 2, "there is no directory nope"),
         command(&["report", "."], 2, "is not a record"),
         command(&["analyze", "e.toml", "--at", "soon"], 2, "--at: `soon` is not a duration"),
         command(&["analyze", "e.toml", "--at", "100 h"], 2, "ends at 3 s"),

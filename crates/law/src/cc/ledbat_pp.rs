@@ -229,7 +229,7 @@ impl Law<f64> for LedbatPp {
             Event::Round => self.on_round(s),
             // Of packets that were sent before a slowdown.
             Event::Congestion if matches!(s.phase, Phase::Slow { .. }) => {
-                s.ssthresh = Number::max(s.ssthresh / 2.0, LEAST)
+                s.ssthresh = Number::max(s.ssthresh / 2.0, LEAST);
             }
             Event::Congestion => {
                 s.window = Number::min(s.window, Number::max(s.window / 2.0, LEAST));

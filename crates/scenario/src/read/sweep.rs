@@ -163,17 +163,14 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
                 let _ = descend(vec![], key, item, &whole, &mut changes);
             }
         }
-        let label = match label {
-            Some((label, named)) => {
-                if steps.iter().any(|step| step.label == label) {
-                    named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
-                }
-                label
+        let label = if let Some((label, named)) = label {
+            if steps.iter().any(|step| step.label == label) {
+                named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
             }
-            None => {
-                case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`");
-                format!("{}", at + 1)
-            }
+            label
+        } else {
+            case.wrong(format!("a {key} without a name"), "add `name`, as in `name = \"FAST\"`");
+            format!("{}", at + 1)
         };
         for (at, change) in changes.iter().enumerate() {
             let before: Vec<_> = changes[..at].iter().map(|c| c.path.clone()).collect();
