@@ -81,7 +81,7 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a text with half a character", lambda: Scenario.parse("\ud800"), UnicodeEncodeError, "surrogates"),
     ("a file that is not there", lambda: Scenario.read("none.toml"), ScenarioError, "cannot read none.toml"),
     ("a directory for a file", lambda: Scenario.read("."), ScenarioError, "directory"),
-    ("a record that is not there", lambda: Record.open("none"), ScenarioError, "none is not a record"),
+    ("a record that is not there", lambda: Record.open("none"), ScenarioError, "there is no directory none"),
     ("a scenario of another class", lambda: penstock.run(7), TypeError, "give a penstock.Scenario or a path"),  # type: ignore[arg-type]
     ("a generator for a scenario", lambda: penstock.run(x for x in ""), TypeError, "generator"),  # type: ignore[arg-type]
     ("an unknown world", ran(world="fliud"), ScenarioError, "packets, fluid or linux"),
