@@ -83,11 +83,12 @@ fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let refusals = different(cells).flat_map(|cell| {
         // The world knows nothing of quinn, and would say that only the kernel has its controllers.
         let groups: Vec<_> = of_quinn(&cell.scenario).collect();
-        let about = |what: &str, name: &str| {
-            what.starts_with(&format!("flows.{name}.cc: ")) || what.contains(&format!("`{name}`"))
+        let about = |what: &str, name: &str, law: &str| {
+            what.starts_with(&format!("flows.{name}.cc: "))
+                || what.starts_with(&format!("the group `{name}` has `{law}`"))
         };
         let mut refusals = world.refusals(&cell.scenario);
-        refusals.retain(|what| !groups.iter().any(|(name, _)| about(what, name)));
+        refusals.retain(|what| !groups.iter().any(|(name, law)| about(what, name, law)));
         let only = |&(name, law): &(&str, &str)| {
             format!("flows.{name}.cc: only quinn has `{law}`: use `--world linux --generator quic`")
         };

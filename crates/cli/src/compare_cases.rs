@@ -17,7 +17,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::{File, Folder};
 use crate::gathered::Gathered;
 use crate::show::{self, Overlaid};
-use crate::{interrupt, pages, program, record, registry, scenario, terminal};
+use crate::{interrupt, of_quinn, pages, program, record, registry, scenario, terminal};
 
 /// Runs every cell of the comparison, and shows all of it on one page.
 pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failure> {
@@ -93,7 +93,9 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
 /// The cells of a file, with the changes to all of them and the changes besides.
 fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cell>, Failure> {
     let set = arguments.changes.set.iter().chain(besides).cloned().collect();
-    scenario::cells(&scenario::document(file, arguments.seed, &Changes { set })?)
+    let cells = scenario::cells(&scenario::document(file, arguments.seed, &Changes { set })?)?;
+    of_quinn::refuse_cells(&cells)?;
+    Ok(cells)
 }
 
 /// The law of a queue without an AQM.

@@ -21,7 +21,7 @@ use crate::arguments::{self, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, slug};
 use crate::record;
-use crate::{interrupt, machine, pages, program, registry, scenario, terminal};
+use crate::{interrupt, machine, of_quinn, pages, program, registry, scenario, terminal};
 use gate::Gate;
 use library::Library;
 use plan::{Labels, Plan};
@@ -34,6 +34,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
+    of_quinn::refuse("evaluate", &subject.name)?;
     let gate = arguments.gate.as_deref().map(|file| Gate::read(file, &library.criteria)).transpose()?;
     library.criteria.retain(|criterion| subject.is_for(criterion));
     choose(&mut library.criteria, &arguments.only)?;

@@ -45,6 +45,7 @@ mod map;
 mod memory;
 mod meter;
 mod named;
+mod of_quinn;
 mod outcome;
 mod pages;
 mod paper;

@@ -252,6 +252,21 @@ fn check_says_all_that_a_world_does_not_run() {
         let said = world["refusals"].to_string();
         assert!(!said.contains("only the kernel has") && !said.contains("no kernel has"), "{said}");
     }
+    // What else the group has is refused beside it, be it named as its link is.
+    let more = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }", "flows.ftp.on_off={ on = \"1 s\", off = \"1 s\" }"]);
+    assert!(more[1]["refusals"].to_string().contains("on-off periods"), "{}", more[1]);
+    for arguments in [
+        &["compare", "small.toml", "--set", "flows.ftp.cc={ law = \"quinn-cubic\" }"][..],
+        &["break", "quinn-cubic", "--objective", "starve"],
+        &["evaluate", "quinn-cubic", "--quick"],
+    ] {
+        let ended = bench.run(arguments);
+        assert!(
+            ended.status == 3 && ended.err.contains("only quinn has `quinn-cubic`"),
+            "{arguments:?}: {}",
+            ended.err
+        );
+    }
     assert_eq!((&quinn[3]["world"], &quinn[3]["generator"]), (&"linux".into(), &"quic".into()));
     assert!(!quinn[3]["refusals"].to_string().contains("flows.ftp.cc"), "{}", quinn[3]);
 }

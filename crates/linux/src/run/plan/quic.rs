@@ -31,7 +31,7 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     }
     if group.on_off.is_some() {
         let what = "quinn takes data ahead of what it sends, and would send on";
-        refuse("on_off", what, "leave out --generator: the own senders do that");
+        refuse("on_off", what, "leave it out, or take a law that is not quinn's and leave out --generator");
     }
     if sender.remember != Remember::Nothing {
         refuse("sender.remember", "each transfer is a connection of its own here", "use `--world packets` for it");
