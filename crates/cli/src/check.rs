@@ -6,7 +6,6 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use indexmap::{IndexMap, IndexSet};
-use penstock_scenario::model::Scenario;
 use penstock_scenario::read::{Cell, ReadError};
 use penstock_scenario::summary::Finding;
 use penstock_scenario::write::print;
@@ -17,7 +16,7 @@ use crate::arguments::{Check, Generator, WorldName};
 use crate::failure::{Done, Failure};
 use crate::named::Shown as _;
 use crate::program;
-use crate::{registry, scenario, terminal};
+use crate::{of_quinn, registry, scenario, terminal};
 
 /// A world's support of a file.
 struct Answer {
@@ -53,7 +52,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     };
     let named = if arguments.world.is_empty() { WorldName::value_variants() } else { &arguments.world[..] };
     let mut answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
-    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quinn(&cell.scenario).next().is_some()) {
+    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quinn::groups(&cell.scenario).next().is_some()) {
         answers.push(over_quinn(&cells)?);
     }
     if arguments.json {
@@ -81,18 +80,10 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
 fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let refusals = different(cells).flat_map(|cell| {
-        // The world knows nothing of quinn, and would say that only the kernel has its controllers.
-        let groups: Vec<_> = of_quinn(&cell.scenario).collect();
-        let about = |what: &str, name: &str, law: &str| {
-            what.starts_with(&format!("flows.{name}.cc: "))
-                || what.starts_with(&format!("the group `{name}` has `{law}`"))
-        };
-        let mut refusals = world.refusals(&cell.scenario);
-        refusals.retain(|what| !groups.iter().any(|(name, law)| about(what, name, law)));
-        let only = |&(name, law): &(&str, &str)| {
-            format!("flows.{name}.cc: only quinn has `{law}`: use `--world linux --generator quic`")
-        };
-        refusals.extend(groups.iter().map(only));
+        let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario));
+        let only =
+            |(name, law)| format!("flows.{name}.cc: only quinn has `{law}`: use `--world linux --generator quic`");
+        refusals.extend(of_quinn::groups(&cell.scenario).map(only));
         refusals
     });
     Ok(Answer { world: world.name(), generator: None, refusals: refusals.collect() })
@@ -113,12 +104,6 @@ fn different(cells: &[Cell]) -> impl Iterator<Item = &Cell> {
         different.entry(labels).or_insert(cell);
     }
     different.into_values()
-}
-
-/// The groups whose controllers are quinn's own, and these.
-fn of_quinn(scenario: &Scenario) -> impl Iterator<Item = (&str, &'static str)> {
-    let groups = scenario.groups.iter().map(|(name, group)| (name.as_str(), group.cc.law.name));
-    groups.filter(|(_, law)| registry::is_of_quinn(law))
 }
 
 /// The resolved scenario, as a scenario file.

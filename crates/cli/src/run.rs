@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::program;
 use crate::record::{self, Kept, Subject};
 use crate::sweep::Swept;
-use crate::{interrupt, machine, pages, registry, scenario, terminal};
+use crate::{interrupt, machine, of_quinn, pages, scenario, terminal};
 
 /// Options of only one of the two commands.
 #[derive(Debug, Clone, Copy, Default)]
@@ -138,9 +138,7 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
         return Ok(());
     }
     for (batch, file) in batches.iter().zip(&arguments.files) {
-        let groups = batch.cells.iter().flat_map(|cell| &cell.scenario.groups);
-        if let Some((name, group)) = { groups }.find(|(_, group)| registry::is_of_quinn(group.cc.law.name)) {
-            let law = group.cc.law.name;
+        if let Some((name, law)) = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario)).next() {
             return Err(Failure::Machine(format!(
                 "{}: flows.{name}.cc: only quinn has `{law}`; add --world linux --generator quic",
                 file.shown()

@@ -147,6 +147,17 @@ pub(crate) fn leads_out(folder: &Path, file: &Path) -> bool {
     }
 }
 
+/// Refuses a file that a link, or `..`, leads out of the folder of `whose`: an error would print its lines.
+pub(crate) fn stay_in(folder: &Path, file: &Path, whose: &str) -> Result<(), Failure> {
+    if !leads_out(folder, file) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{}: a link leads to a file outside of the {whose}'s folder: put a copy of that file in its place",
+        file.shown()
+    )))
+}
+
 /// Reads a scenario file of a folder that has all that it names.
 pub(crate) fn document_of(folder: &Path, path: &Path) -> Result<Document, Failure> {
     loaded_in(&text(path)?, path, Arc::clone(registry::laws()), Some(folder))

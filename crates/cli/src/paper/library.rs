@@ -125,16 +125,10 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
     Ok(keys)
 }
 
-/// The path of a file in a paper's folder. A paper may come from anybody: a link in it to a file elsewhere is not read, for an
-/// error would print lines of that file.
+/// The path of a file in a paper's folder. A paper may come from anybody: a link in it to a file elsewhere is not read.
 fn inside(folder: &Path, named: &str) -> Result<PathBuf, Failure> {
     let file = folder.join(named);
-    if scenario::leads_out(folder, &file) {
-        return Err(Failure::Input(format!(
-            "{}: a link leads to a file outside of the paper's folder: put a copy of that file in its place",
-            file.shown()
-        )));
-    }
+    scenario::stay_in(folder, &file, "paper")?;
     Ok(file)
 }
 
