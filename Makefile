@@ -78,7 +78,7 @@ EVERY    = $(sort $(basename $(notdir $(wildcard crates/*/tests/*.rs))) $(notdir
 WORKSPACE = --workspace --exclude penstock-python
 TESTS     = cargo test $(WORKSPACE) --locked --no-fail-fast
 test: USEFUL += tshark iperf3 strace
-test: setup viewer ## every test; those in the kernel need root, and say so where they do not run
+test: setup viewer ## every test of seconds; those in the kernel need root, and say so where they do not run
 	$(TESTS) --no-run
 	status=0
 	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
@@ -169,7 +169,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	fi
 
 # What builds the Python package, and what its tests use besides; kept from run to run.
-PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
+PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 pytest-timeout==2.4.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 control==0.10.2 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
 PYTHON       = $(abspath $(BUILT))/python-env
 .PHONY: python-tools
 python-tools: setup
@@ -235,12 +235,14 @@ fmt: ## put Rust and C in shape
 	if [ -x $(PYTHON)/bin/ruff ]; then $(PYTHON)/bin/ruff format --no-cache -q python; fi
 	clang-format -i --style=file $(C_FILES)
 
+# Lints that are errors.
+LINTS = warnings
 lint: WANTS += clang-format
 lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pages are
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-law/Cargo.toml --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked -- -D $(LINTS)
 	if [ -d web/node_modules ]; then (cd web && $(NPM) run check); else echo 'lint: web/ not looked at: make web installs its tools' >&2; fi
 	python3 bench/readability.py
 
@@ -248,11 +250,18 @@ doc: setup ## the library's pages: target/doc
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
 # Pages as JSON are an option of rustdoc that is not stable yet. They have a directory of their own, since rustdoc removes a
-# crate's other pages.
-surface: setup ## the public interface of each crate, against its public-api.txt
+# crate's other pages. rustdoc needs every crate checked. After `make lint` all are: cargo takes them if it has clippy's compiler and
+# arguments, and the features of the tests, which examples have too.
+surface: setup ## the documentation of every crate without a warning, and its public interface as in public-api.txt
 	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
-	RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-Zunstable-options --output-format=json' cargo doc -q --workspace --lib --no-deps --locked --target-dir $(BUILT)/surface
-	status=0; cargo run -q --locked -p penstock-surface -- $(BUILT)/surface/doc crates || status=$$?
+	(
+		driver="$$(rustc --print sysroot)/bin/clippy-driver"
+		[ ! -x "$$driver" ] || export RUSTC_WORKSPACE_WRAPPER="$$driver" CLIPPY_ARGS='-D__CLIPPY_HACKERY__$(LINTS)__CLIPPY_HACKERY__'
+		export RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-D warnings -Zunstable-options --output-format=json'
+		cargo doc -q --workspace --lib --examples --no-deps --locked --target-dir $(BUILT)/surface
+	)
+	cargo build -q $(WORKSPACE) --locked --bin penstock-surface
+	status=0; $(BUILT)/debug/penstock-surface $(BUILT)/surface/doc crates || status=$$?
 	# Another compiler writes other pages: a reason to look, and in CI a failure.
 	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"
 

@@ -23,14 +23,17 @@ HEAD = """# All laws by all criteria
 
     make evaluation
 
-`penstock evaluate LAW --quick` made this table: 3 seeds a cell, half the lengths of the scenario files. ✓ meets the bound of
-the criterion, ✗ fails it, ? is undecided. A number without one of these marks is not judged: the criterion has no bound. A dash: the
-criterion is not about this law. Each number is the mean in the cell where the criterion's first measure is worst.
-[How a law is evaluated](../evaluation.md) explains verdicts and bounds. `evaluation/recorded` has these verdicts as JSON, and
-CI compares some of them.
+`penstock evaluate LAW --quick` made the tables on this page. Each cell (combination of parameter values) of a criterion ran
+with 3 seeds. Each run had half the duration in the scenario file. ✓ means that the law meets the criterion's bound. ✗ means
+that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged, because the
+criterion has no bound. A dash means that the criterion does not apply to the law. Each number is the mean of the criterion's
+first measure. The number comes from the cell where this first measure is worst. The page [How a law is
+evaluated](../evaluation.md) explains verdicts and bounds. `evaluation/recorded` has the verdicts of these tables as JSON. CI
+compares some of the verdicts.
 
-A verdict says what the law does with its default parameters. FAST keeps 100 packets queued for each flow, whatever the
-buffer. The parameters of `leadlag` and `ccpd` are those of their papers, for faster paths.
+Each verdict is about a law with its default parameters. With its defaults, FAST keeps 100 packets queued for each flow,
+whatever the size of the buffer. The default parameters of `leadlag` and `ccpd` come from their papers. The papers are about
+faster paths than the criteria.
 """
 
 TAIL = """## In the Linux world
@@ -38,10 +41,12 @@ TAIL = """## In the Linux world
     penstock evaluate cubic --quick --only EV-12,EV-20 --world packets,linux
     penstock evaluate fast --quick --only EV-12,EV-20 --world packets,linux
 
-The same cells on the kernel's TCP: three runs of 60 s for each law, one at a time, kernel 6.18. Other programs ran on the two
-processors. So 17 of 18 runs were outside the [error bounds](../linux.md#the-error-of-a-run): the path did not look for up to
-31 ms, where 5 ms is the bound. The table is a first look. Each difference is that of the kernel from the simulator, with its 95 %
-confidence interval.
+The table compares the simulator with the kernel's TCP in two cells. One cell is of the criterion EV-12, and the other of EV-20.
+On the kernel, `cubic`, `newreno` and `fast` each ran three times in each cell. A run on the kernel lasted 60 s. The 18 runs on
+the kernel were made one at a time, on kernel 6.18. Other programs ran on the machine's two processors during these 18 runs. So
+17 of the 18 kernel runs were outside the [error bounds](../linux.md#the-error-of-a-run). The emulated path's longest gap
+(pause) was 31 ms. The bound on the path's gaps is 5 ms. So this table is only a first look at the differences between simulator
+and kernel. Each difference in the table is that of the kernel from the simulator, with its 95 % confidence interval.
 
 | cell | measure | law | packets | linux | difference |
 | --- | --- | --- | ---: | ---: | ---: |
@@ -59,9 +64,11 @@ confidence interval.
 | | | `newreno` | 0.329 | 0.342 | +4.2 % (-11.4 to +22.5) |
 | | | `fast` | 0.980 | 0.910 | -7.1 % (-8.4 to -5.8) |
 
-FAST aims at 100 packets in a buffer of 67. So it always overflows the buffer. Beside it, CUBIC loses three times as many packets in
-the packets world as on the kernel. It gets less than half of the rate. These intervals exclude zero. So do some of NewReno's. But
-the runs were disturbed. The cause is not known.
+FAST aims at 100 queued packets in a buffer of 67 packets. So FAST always overflows this buffer of 67 packets. Beside FAST,
+CUBIC loses three times as large a share of its packets in the packets world as on the kernel. Beside FAST, CUBIC's goodput in
+the packets world is less than half of that on the kernel. The confidence intervals of CUBIC's loss and goodput beside FAST
+exclude zero. Some confidence intervals in the rows of `newreno` exclude zero as well. But other programs disturbed the runs in
+the Linux world. The cause of the differences between simulator and kernel is not known.
 """
 
 

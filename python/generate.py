@@ -15,7 +15,8 @@ from penstock import _native
 
 HEAD = '''"""The summary of a run, typed.
 
-``python/generate.py`` writes this file. A name ends in the unit of its number; a number without a unit is a plain one.
+``python/generate.py`` writes this file, in one piece: it is as long as the summary has numbers. A name ends in the unit
+of its number; a number without a unit is a plain one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * A whole controller around a law that is only arithmetic. It calls the law at the
- * events of bpf/cc/host.h, and gives it what the law's requirements in Rust ask for:
+ * events of bpf/cc/host.h, and gives it what the law's requirements in Rust name:
  * a period, an average round trip, echoes of marks as congestion events.
  *
- * Who includes this has named
+ * Define before the include:
  *
  *   LAW_NAME     the law, as a string: at most 15 characters
  *   LAW_PARAMS   a structure: its parameters, in the order of `words` of its entry

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the controllers have in common: when the law is called, what a path
- * is measured to be, and how a window and a gap become the kernel's.
+ * Common code of the controllers: when the host calls the law, how the host measures
+ * a path, and how a window and a gap become the kernel's.
  *
  * The same as in the simulated sender (crates/packets/src/ends.rs and
  * crates/packets/src/sender/), by what this kernel measures:
@@ -11,7 +11,7 @@
  *            sent after the last cut is lost. bpf/cc/controller.h calls
  *            the law for marks, if its requirements have them
  *   timeout  the kernel's retransmission timer
- *   growth   the law hears of acknowledgements and rounds outside of recovery,
+ *   growth   the host calls the law for acknowledgements and rounds outside of recovery,
  *            and while half of the window at least is in use (RFC 7661)
  *   data     which segment is sent again is the kernel's: SACK, RACK, TLP
  *   window   in recovery too it is the law's; the kernel does not reduce it in
@@ -50,11 +50,11 @@ struct origin {
 
 const volatile struct origin origin SEC(".rodata.origin") = {};
 
-/* What happens seldom is counted; acknowledgements the kernel counts itself. */
+/* Counts of rare events; the kernel counts acknowledgements itself. */
 struct counters {
 	__u64 opened; /* connections that have this controller, and had it */
 	__u64 closed;
-	__u64 cuts;
+	__u64 congestion_events;
 	__u64 timeouts;
 	__u64 marked; /* packets whose acknowledgement had an echo */
 };
@@ -95,7 +95,7 @@ struct {
 	__uint(max_entries, 4096); /* made larger where somebody listens */
 } records SEC(".maps");
 
-/* What is known of a path, and what happened on it. */
+/* Measurements of a path, and events on it. */
 struct path {
 	__s64 base_rtt_q32; /* s; zero: nothing is known */
 	__s64 rtt_q32;      /* s; zero: no average, or none since a timeout */
@@ -208,7 +208,7 @@ static inline int host_cut(struct path *path, const struct tcp_sock *tp,
 	path->cut = 0;
 	path->since = 0;
 	path->event = tp->delivered;
-	COUNT(cuts, 1);
+	COUNT(congestion_events, 1);
 	return 1;
 }
 

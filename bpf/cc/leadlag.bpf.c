@@ -11,7 +11,7 @@
  * By marks it goes by a queue that tells a price (bpf/tc/price.bpf.c, or `price`
  * on an emulated link), and both ends must have it: bpf/cc/echo.h. A connection
  * whose other end does not speak ECN gets CUBIC instead: without marks nothing but
- * losses would hold this law back. By delay it needs nobody: it leaves ECN to the
+ * losses would hold this law back. With the signal delay it needs no marks: it leaves ECN to the
  * kernel, whose echo is the classic one then.
  *
  * The period goes by between acknowledgements: those that have gone by are made

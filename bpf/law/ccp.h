@@ -6,7 +6,7 @@
  * crates/law/src/cc/ccpd.rs. Held equal bit for bit by vectors/ccp.txt, where kd
  * is zero, and vectors/ccpd.txt.
  *
- * The law holds no estimate; what it sees of the bottleneck is an argument.
+ * The law holds no estimate; the observation of the bottleneck is an argument.
  * Exact to the rounding while kp times the buffer, and kd over the time looked
  * back times the change of the level, are below 2^31; saturated beyond.
  */

@@ -205,7 +205,7 @@ FX_GLOBAL __s64 fx_div(__s64 a, __s64 b)
 		rest %= divisor;
 		if (quotient >> (63 - FX_PLACES))
 			return negative ? FX_LEAST : FX_MOST;
-		/* By digits of 16 bits where the divisor leaves room for them. */
+		/* By digits of 16 bits where the divisor is small enough. */
 		digit = divisor >> 48 ? 1 : 16;
 		for (left = FX_PLACES; left; left -= digit) {
 			rest <<= digit;

@@ -27,7 +27,7 @@ struct leadlag_params {
 
 struct leadlag {
 	__s64 window_q32; /* packets */
-	__s64 target_q32; /* the window the equations ask for [packets] */
+	__s64 target_q32; /* the window by the equations [packets] */
 	__s64 xi_q32;     /* the slow state */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * A whole program at a device around an AQM that is only arithmetic: one of a
- * virtual capacity or a virtual queue, since no queue is seen here.
+ * virtual capacity or a virtual queue, since a program cannot observe the queue.
  *
- * Who includes this has named
+ * Define before the include:
  *
  *   AQM_PROGRAM  the law's name, without quotes and with _ for -: at most 15 characters
  *   AQM_PARAMS   a structure: its parameters, in the order of `words` of its entry
@@ -28,7 +28,7 @@
  * the state, so that one goes through the law at a time. Without it only the end of a
  * period does, and who comes while another ends it goes by the probability in force.
  *
- * Periods end lazily, at the first packet behind them: between packets nobody asks for
+ * Periods end lazily, at the first packet behind them: between packets nothing uses
  * the probability, and a timer would need a map that somebody holds. Idle periods are
  * gone through one by one, until they change nothing any more.
  *

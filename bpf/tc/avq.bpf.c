@@ -5,7 +5,7 @@
  *
  * Attach: penstock linux attach avq --device DEV --set link.rate=RATE
  *
- * A super-packet is one arrival of all its bytes: it finds room or does not.
+ * A super-packet is one arrival of all its bytes: it fits into the virtual queue or not.
  */
 #include "law/avq.h"
 

@@ -5,7 +5,7 @@
  * Attach: penstock linux attach bat --device DEV --set link.rate=RATE
  *
  * It drops, and marks nothing. Intervals end lazily, at the first packet behind
- * them: between packets nobody asks for a probability.
+ * them: between packets nothing uses the probability.
  */
 #include "law/bat.h"
 

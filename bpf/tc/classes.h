@@ -3,7 +3,7 @@
  * Laws that treat classes of traffic apart, on a device: the virtual queue that
  * they go by, and one state a class.
  *
- * A program sees arrivals and not the queue behind them. So the queue is one
+ * A program observes arrivals and not the queue behind them. So the queue is one
  * that is reckoned: what is let in goes through a line of the given rate, and what
  * does not fit the given buffer is dropped. What has departed in an interval is
  * taken to be what was let in, which over a second is off by the buffer at most.

@@ -12,7 +12,7 @@
 #define INGRESS_STATE struct early_marking
 #define INGRESS_ARRIVAL early_marking_arrival
 #define INGRESS_COLOURED early_marking_coloured
-/* The coin has 32 bits, the probability 62; rounded as the law in Rust says it. */
+/* The coin has 32 bits, the probability 62; rounded as in the law in Rust. */
 #define INGRESS_COLOUR(state, coin)                                                        \
 	((state)->conforms && !lands(coin, ((state)->probability_q62 + (1LL << 29)) >> 30) \
 		 ? COLOUR_GREEN                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the tc programs share: a packet as the laws count it, clock and coin,
+ * What the tc programs share: a packet as the laws count it, clock and random draw,
  * what becomes of it, and the books. No law is here.
  */
 #ifndef PENSTOCK_TC_HOST_H

@@ -10,8 +10,16 @@ fn main() -> io::Result<()> {
     if Path::new("../../web/package.json").is_file() {
         let folder = Path::new("../../target/web");
         // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build. The command
-        // makes a folder of its own below this one, which would be a change.
-        fs::create_dir_all(folder.join("dist"))?;
+        // makes a folder of its own below this one, which would be a change. A folder that was made now is newer than the start
+        // of this script, which would be one too: the next build would compile this crate and all that use it.
+        let dist = folder.join("dist");
+        if !dist.is_dir() {
+            fs::create_dir_all(&dist)?;
+            let earlier = fs::metadata("build.rs")?.modified()?;
+            for made in [&dist, folder] {
+                fs::File::open(made)?.set_modified(earlier)?;
+            }
+        }
         let [script, style] = ["viewer.js", "viewer.css"].map(|name| folder.join(name));
         let there = script.is_file() && style.is_file();
         // Once they are there, only they count: other builds put files of their own beside them.

@@ -81,7 +81,7 @@ def main() -> None:
     weights = learn(options.generations, jobs=options.jobs)
     print(f"trained in {time.process_time() - began:.0f} CPU-seconds: {np.round(weights, 3).tolist()}")
 
-    # Episodes that training has not observation.
+    # Episodes that training did not have.
     fresh = {"scenario": path("20 s"), "randomize": KEYS, "episodes": 20, "seed": 10**6, "step": "round"}
     learned = gym.score(lambda observation: actions(weights, observation), **fresh).reward
     newreno = gym.score(None, **fresh).reward

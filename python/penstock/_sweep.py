@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import queue
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
@@ -15,6 +16,8 @@ from penstock._run import progress_of, scenario_of
 
 _MOST_ATTEMPTS = 10
 _AHEAD = 4
+_SILENCE_S = 1.0
+"""After so long without a result, the executor is asked whether it still takes calls; then after twice as long."""
 
 
 class Submits(Protocol):
@@ -169,6 +172,17 @@ def _is_lost(error: BaseException) -> bool:
     )
 
 
+def _submitted(executor: Submits, *call: Any, **options: Any) -> Any | None:
+    """Submit a call, and return its future; None where the pool is broken."""
+    try:
+        return executor.submit(*call, **options)
+    except Exception as error:
+        # A pool that is just breaking has closed the pipe to its workers.
+        if _is_lost(error) or isinstance(error, OSError):
+            return None
+        raise
+
+
 def _elsewhere(
     executor: Submits, texts: list[str], name: str, world: str, jobs: int, size: int, done: Callable[[int], None]
 ) -> list[str]:
@@ -184,30 +198,37 @@ def _elsewhere(
     options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
     most = _AHEAD * processors() + _workers(executor)
     broken = False
+    silence, heard = _SILENCE_S, time.monotonic()
     try:
         while waiting or under_way:
             while waiting and len(under_way) < most and not broken:
                 at = waiting.pop()
                 attempts[at] += 1
-                try:
-                    future = executor.submit(run_batch, batches[at], name, world, jobs, laws, **options)
-                except Exception as error:
-                    # A pool that is just breaking has closed the pipe to its workers.
-                    if not (_is_lost(error) or isinstance(error, OSError)):
-                        raise
+                future = _submitted(executor, run_batch, batches[at], name, world, jobs, laws, **options)
+                if future is None:
                     broken = True
                     waiting.append(at)
                     break
                 under_way[at] = future
                 future.add_done_callback(lambda _, at=at: ended.put(at))
-            if broken and not under_way:
-                break
+            if broken:
+                # A pool of processes that breaks while it is given a call forgets that call, and now and then all its
+                # calls (CPython, ``terminate_broken``). A call that is not done then never will be.
+                under_way = {at: future for at, future in under_way.items() if future.done()}
+                if not under_way:
+                    break
             try:
                 at = ended.get(timeout=0.05)
             except queue.Empty:
+                if not options and time.monotonic() - heard > silence:
+                    silence, heard = 2 * silence, time.monotonic()
+                    broken = broken or _submitted(executor, int) is None
                 continue
-            # A batch is under way once at a time.
-            finished = under_way.pop(at)
+            silence, heard = _SILENCE_S, time.monotonic()
+            # A batch is under way once at a time, and one that was given up is not.
+            finished = under_way.pop(at, None)
+            if finished is None:
+                continue
             try:
                 results[at] = finished.result()
             except BaseException as error:

@@ -1,6 +1,7 @@
 """The summary of a run, typed.
 
-``python/generate.py`` writes this file. A name ends in the unit of its number; a number without a unit is a plain one.
+``python/generate.py`` writes this file, in one piece: it is as long as the summary has numbers. A name ends in the unit
+of its number; a number without a unit is a plain one.
 """
 
 from __future__ import annotations
@@ -596,7 +597,7 @@ class CustomerSummary:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Dynamics:
-    """All flows over time."""
+    """The behaviour over time of all flows together."""
 
     round_s: float
     """The round R: the time that the definitions go by."""
@@ -638,7 +639,7 @@ class Measured:
     """Each customer."""
 
     dynamics: Dynamics | None = None
-    """All flows over time; absent without `[dynamics]`."""
+    """The behaviour over time of all flows together; absent without `[dynamics]`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -759,7 +760,7 @@ class Summary:
     """Each customer."""
 
     dynamics: Dynamics | None = None
-    """All flows over time; absent without `[dynamics]`."""
+    """The behaviour over time of all flows together; absent without `[dynamics]`."""
 
     windows: Mapping[str, Measured] = dataclasses.field(default_factory=dict)
     """The same for each named window."""

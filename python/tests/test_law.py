@@ -361,7 +361,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         ValueError,
         "marks is",
     ),
-    ("defaults that contradict", declared(start=lambda law, context: int("x")), ValueError, "refuses its own defaults"),
+    (
+        "defaults that contradict",
+        declared(start=lambda law, context: int("x")),
+        ValueError,
+        "refuses the defaults of its own parameters",
+    ),
     ("nothing to forget", lambda: penstock.unregister("nobody"), ValueError, "no law of Python"),
     ("a law that was not registered", lambda: penstock.run(lab({"law": "nobody"})), penstock.ScenarioError, "nobody"),
     (

@@ -197,7 +197,7 @@ def test_memory_stays_after_many_runs(scenario: Scenario) -> None:
             assert record.summary.links
             assert record.html()
 
-    some(40)
+    some(30)
     before = resident()
-    some(200)
-    assert resident() - before < 8_000
+    some(80)
+    assert resident() - before < 3_200

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import control
 import numpy as np
 import polars
 import pytest
@@ -48,6 +49,23 @@ def test_the_equilibrium_of_fast_is_alpha_packets_a_flow() -> None:
 def crossing(of: Any) -> complex:
     margins = of.margins
     return complex(of.loop.frequency_response([margins.phase_crossover_rad_per_s])[0, 0, 0])
+
+
+@pytest.mark.parametrize("alpha", [5, 20])
+def test_python_control_finds_the_same_margins(alpha: int) -> None:
+    law = {"law": "fast", "alpha": f"{alpha} packets"}
+    analysis = penstock.analyze(lab(law), clocking={"ours": "paced"})
+    response = analysis.loop.to_control(np.logspace(-1, 2, 20_000))
+    assert (response.noutputs, response.ninputs) == (1, 1)
+    gain, phase, distance, at_gain, at_phase, _ = control.stability_margins(response)
+    ours = analysis.margins
+    assert gain == pytest.approx(ours.gain_margin, rel=1e-9)
+    assert at_gain == pytest.approx(ours.phase_crossover_rad_per_s, rel=1e-9)
+    # Where the loop gain never reaches one there is neither a phase margin nor its frequency.
+    if ours.phase_margin_deg is not None:
+        assert phase == pytest.approx(ours.phase_margin_deg, rel=1e-9)
+        assert at_phase == pytest.approx(ours.gain_crossover_rad_per_s, rel=1e-9)
+    assert distance == pytest.approx(ours.least_distance, rel=1e-4)
 
 
 @pytest.mark.parametrize("clock", ["paced", "ack"])

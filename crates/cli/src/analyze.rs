@@ -16,7 +16,6 @@ use crate::arguments::Analyze;
 use crate::failure::{Done, Failure};
 use crate::map::{self, Map};
 use crate::meter::Meter;
-use crate::named::Shown as _;
 use crate::program;
 use crate::study::Study;
 use crate::{machine, scenario, terminal};
@@ -64,15 +63,19 @@ impl Models {
 pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
     let at = arguments.at.as_deref().map(quantity::time).transpose();
     let at = at.map_err(|e| Failure::Input(format!("--at: {e}")))?;
+    let axes = map::axes(arguments)?;
     let document = scenario::document(&arguments.file, None, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
     if let (Some(at), Some(cell)) = (at, cells.iter().find(|cell| at.is_some_and(|at| at > cell.scenario.duration))) {
-        let (file, at, end) = (arguments.file.shown(), at.seconds(), cell.scenario.duration.seconds());
+        let (file, at, end) = (scenario::called(&arguments.file), at.seconds(), cell.scenario.duration.seconds());
         return Err(Failure::Input(format!("--at: {file} ends at {end} s, before {at} s")));
     }
     let has = |group: &String| cells.iter().any(|cell| cell.scenario.groups.contains_key(group));
     if let Some((group, _)) = arguments.clocking.iter().find(|(group, _)| !has(group)) {
-        return Err(Failure::Input(format!("--clocking: {} has no flows `{group}`", arguments.file.shown())));
+        return Err(Failure::Input(format!(
+            "--clocking: {} has no flows `{group}`",
+            scenario::called(&arguments.file)
+        )));
     }
     let clocking = arguments.clocking.iter().map(|(group, name)| (group.clone(), (*name).into())).collect();
     let options = Options { at, clocking, disturbance: arguments.disturbance };
@@ -119,7 +122,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
                 command: &format!("{} analyze {}{at}{disturbance}", program::name(), arguments.file.display()),
             },
         );
-        let map = arguments.stability_map.as_deref().map(|axes| map::map(arguments, axes, &loop_only)).transpose()?;
+        let map = axes.clone().map(|axes| map::map(arguments, axes, &loop_only)).transpose()?;
         if let Some(map) = &map {
             view.figures.push(map.figure());
             let reasons: Vec<String> =
@@ -158,18 +161,20 @@ fn busy() -> impl Fn(Busy) {
         }
         said_s.set(now);
         terminal::note(match what {
-            Busy::Equilibrium(asked) => format!("equilibrium: {asked} demands evaluated, {now:.0} s"),
-            Busy::Loop(model, taken) => {
-                format!("loop, {}: gain at {taken} frequencies, {now:.0} s", model.name())
+            Busy::Equilibrium(asked) => {
+                format!("search for the equilibrium: {asked} evaluations of the flows in {now:.0} s")
             }
-            Busy::Disturbance(taken) => format!("response to cross traffic: {taken} frequencies, {now:.0} s"),
+            Busy::Loop(model, taken) => {
+                format!("loop gain, model {}: {taken} frequencies in {now:.0} s", model.name())
+            }
+            Busy::Disturbance(taken) => format!("response to cross traffic: {taken} frequencies in {now:.0} s"),
         });
     }
 }
 
 fn refused(arguments: &Analyze, cell: &Cell, error: &AnalysisError) -> Failure {
     let labels = if cell.labels.is_empty() { String::new() } else { format!(" ({})", cell.name()) };
-    let what = format!("{}: {error}{labels}", arguments.file.shown());
+    let what = format!("{}: {error}{labels}", scenario::called(&arguments.file));
     match error {
         // What the method does not cover; all else is said of the scenario.
         AnalysisError::NotCounted { .. }

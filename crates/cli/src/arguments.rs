@@ -65,36 +65,36 @@ pub(crate) enum When {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run scenarios, and all cells of a sweep in parallel
+    /// Run scenario files, and every combination of values (cell) of a sweep, in parallel
     Run(Run),
-    /// Run scenario files with a sweep, or a part of the sweep. Finished cells in the directory of --out are kept
+    /// Run the sweeps of scenario files, or a part of each (--shard). Cells with results in the directory of --out do not run again
     Sweep(Sweep),
     /// Read a scenario, and print it with every default, and the worlds that can run it
     Check(Check),
     /// Compute equilibrium, loop gain with exact delays, and stability margins
     Analyze(Analyze),
-    /// Run a scenario in several worlds, or run two scenarios or laws, and print and plot the differences
+    /// Run a scenario in several worlds or with several laws, or run two scenarios; print and plot the differences
     Compare(Compare),
     /// Compute parameters of a law by the rule of its paper, and the resulting stability margin
     #[command(subcommand)]
     Tune(Tune),
-    /// List the laws: sources, parameters, units, ranges and defaults
+    /// List the laws (controllers, AQMs and conditioners), or describe one: source, parameters, units, ranges and defaults
     Laws(Laws),
-    /// Run a paper's figures, measure its claims and compare the verdicts with the recorded verdicts
+    /// Run the scenarios of a paper's figures, test the paper's claims on the results, and compare each verdict with the recorded verdict
     Paper(Paper),
-    /// Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baseline laws, and write a page
+    /// Measure a law and baseline laws by the criteria of RFC 9743, RFC 9331 and RFC 7928, and write a page of verdicts
     Evaluate(Evaluate),
-    /// Search for scenarios in which a law fails, and shrink each scenario to the smallest file
+    /// Search for scenarios in which a law fails, and shrink each to the smallest scenario file that still shows the failure
     Break(Break),
     /// Build report.html again from the files of a record, or print the record's numbers as CSV
     Report(Report),
-    /// List the scenarios that come with this command, or print one of them
+    /// List the example scenarios that this command contains, or print one of them
     Examples(Examples),
-    /// Copy scenarios, papers, criteria and search files out of this command
+    /// Write the scenarios, papers, criteria and search files that this command contains into a new directory
     Init(Init),
     /// Plot records, sweeps or papers over each other on one page, and print their differences with confidence intervals
     Show(Show),
-    /// Serve the playground to a browser on this machine: scenarios, runs and theory without files
+    /// Serve the playground, a web page to edit, run and analyze scenarios, to a browser on this machine
     Play(Play),
     /// List the records in a directory: when they were made, which keys differ, and their main numbers
     List(List),
@@ -129,10 +129,11 @@ pub(crate) enum WorldName {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenarios: Scenarios,
-    /// Add packets.pcapng to the record, with the packet headers at one end of every flow; not for sweeps
+    /// Add packets.pcapng to the record: all packet headers at each flow's sender, or with `--pcap=receivers` at its receiver; not for
+    /// sweeps
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
-    /// The generator of flows with `--world linux`, TCP or QUIC; not for sweeps
+    /// With `--world linux`: the sender of the flows that respond to losses, by TCP (own, iperf3) or QUIC (quic); not for sweeps
     #[arg(long, value_enum, default_value = "own")]
     pub(crate) generator: Generator,
 }
@@ -141,7 +142,7 @@ pub(crate) struct Run {
 pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) scenarios: Scenarios,
-    /// Run only every N-th cell, starting at the I-th cell, to share a sweep between N machines with I from 1 to N
+    /// Run only the cells I, I+N, I+2N and so on. To share a sweep between N machines, give each a different I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
 }
@@ -196,7 +197,7 @@ pub(crate) struct Scenarios {
     /// Scenario files, or `-` for standard input; the record.toml of a record is a scenario file too
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// World in which to run the scenarios
+    /// The world that runs the scenarios: a packet simulator, a fluid model or the kernel's TCP
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
     /// The seed of all random draws, instead of the seed in the scenario file
@@ -217,7 +218,8 @@ pub(crate) struct Changes {
 
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// The directory for records. Each record gets a new name; sweeps and papers continue where they stopped
+    /// The directory for records, which are directories of results. Each record gets a new name; an interrupted sweep or paper continues
+    /// there
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
     /// Print only JSON on standard output
@@ -268,10 +270,11 @@ pub(crate) struct Analyze {
     pub(crate) at: Option<String>,
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// The clock that times a group's packets [default: from the gap and window of the group's law]
+    /// The timing of a group's packets, by a pacing gap or by acknowledgements [default: whichever of gap and window of the group's law
+    /// allows the lower rate]
     #[arg(long, value_name = "GROUP=paced|ack", value_parser = clocking)]
     pub(crate) clocking: Vec<(String, ClockingName)>,
-    /// Also compute the response to cross traffic at each bottleneck: of the queueing delay and of the rate of the flows
+    /// Also compute how the queueing delay and the rate of the flows respond to cross traffic at each bottleneck
     #[arg(long)]
     pub(crate) disturbance: bool,
     /// Draw a map of the values of two keys for which the loop is stable. Write each key as `KEY=10..300 ms` (logarithmic
@@ -309,7 +312,8 @@ pub(crate) struct Compare {
     /// The worlds to run; each later world is compared with the first [default: packets,fluid; with two files or `--laws`: packets]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) worlds: Vec<WorldName>,
-    /// Compare these laws: each in turn is the `law` of every group of flows, or of every AQM
+    /// Run the scenario with each of these laws in turn, and compare: a controller is that of every group of flows, an AQM that of every
+    /// link that has one, or of every link if none has
     #[arg(long, value_delimiter = ',', value_name = "LAW,LAW")]
     pub(crate) laws: Vec<String>,
     /// The seed of all random draws, instead of the seed in the scenario file
@@ -324,7 +328,7 @@ pub(crate) struct Compare {
     /// Fluid world: laws observe true prices, round-trip times and base RTTs, not the estimates of senders
     #[arg(long)]
     pub(crate) true_signals: bool,
-    /// Fluid world: the clock that times packets [default: the clock of the hosts]
+    /// Fluid world: the timing of packets, by a pacing gap or by acknowledgements [default: by the law's gap, if it has one, within its window]
     #[arg(long, value_enum)]
     pub(crate) clocking: Option<ClockingName>,
     #[command(flatten)]
@@ -359,7 +363,7 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Laws {
-    /// The law to describe [default: all]
+    /// The law to describe [default: list all laws]
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Print only JSON on standard output
@@ -375,7 +379,7 @@ pub(crate) struct Paper {
     /// Run only the figures and tables of this world [default: all worlds except `linux`, which needs root and runs in real time]
     #[arg(long, value_enum, value_name = "WORLD")]
     pub(crate) world: Option<WorldName>,
-    /// List figures, tables and claims without running them, including those that cannot be run
+    /// List the figures and tables of the papers with their claims, also those that Penstock cannot reproduce, and run nothing
     #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "out", "jobs"])]
     pub(crate) list: bool,
     /// Record the verdicts in the paper's verdicts.toml
@@ -387,7 +391,7 @@ pub(crate) struct Paper {
     /// Run each cell with N seeds, which count up from the scenario's seed; each claim defines how seeds are combined
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000), conflicts_with = "record")]
     pub(crate) seeds: Option<u16>,
-    /// The directory of papers [default: the nearest one, here or in a parent directory]
+    /// The directory of papers [default: `papers` in this directory or in the nearest parent directory that has it]
     #[arg(long, value_name = "DIR")]
     pub(crate) papers: Option<PathBuf>,
     #[command(flatten)]
@@ -443,9 +447,9 @@ pub(crate) enum Linux {
     Check,
     /// Run the traffic of any program over emulated links: the links of a scenario, or one link in each direction
     Path(Box<PathOptions>),
-    /// Run the test vectors in Rust, in C on this processor, and in C inside the kernel, and compare the results
+    /// Run the test vectors of laws in Rust, in C on this processor, and in C inside the kernel, and compare the results
     Replay {
-        /// The directory of test vectors [default: the nearest one, here or in a parent directory]
+        /// The directory of test vectors [default: `vectors` in this directory or in the nearest parent directory that has it]
         #[arg(long, value_name = "DIR")]
         vectors: Option<PathBuf>,
     },
@@ -478,7 +482,7 @@ pub(crate) enum Linux {
         /// The law to detach [default: all attached laws]
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Detach laws only from this device
+        /// Detach only the laws at this network device, AQMs and conditioners [default: laws at all devices, and controllers]
         #[arg(long, value_name = "DEV")]
         device: Option<String>,
         #[command(flatten)]

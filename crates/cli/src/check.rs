@@ -63,7 +63,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     // The same text of many cells is said once.
     let findings: BTreeSet<Finding> = cells.iter().flat_map(|cell| finding::of_scenario(&cell.scenario)).collect();
     for Finding { id, subject, text } in findings {
-        terminal::note(format!("{}: note: {subject}: {text} (docs/findings.md#{id})", program::name()));
+        terminal::note(format!("{}: note: {subject}: {text} (see docs/findings.md#{id})", program::name()));
     }
     if answers.iter().any(|answer| answer.refusals.is_empty()) {
         return Ok(Done::Well);
@@ -81,8 +81,11 @@ fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let refusals = different(cells).flat_map(|cell| {
         let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario));
-        let only =
-            |(name, law)| format!("flows.{name}.cc: only quinn has `{law}`: use `--world linux --generator quic`");
+        let only = |(name, law)| {
+            format!(
+                "flows.{name}.cc: only the QUIC library quinn has the law `{law}`: use `--world linux --generator quic`"
+            )
+        };
         refusals.extend(of_quinn::groups(&cell.scenario).map(only));
         refusals
     });

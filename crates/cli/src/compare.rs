@@ -78,7 +78,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let run = run?;
             // Differences from a run that was not what it should have been say nothing.
             for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("{}: outside the error bounds of the run: {what}", program::name()));
+                terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
                 beyond = true;
             }
             runs.push((world.name(), run));

@@ -24,6 +24,10 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
     if arguments.laws.len() == 1 {
         return Err(Failure::Input("--laws: name two or more, as in `cubic,bbr`".into()));
     }
+    let twice = arguments.laws.iter().enumerate().find(|(at, law)| arguments.laws[..*at].contains(law));
+    if let Some((_, law)) = twice {
+        return Err(Failure::Input(format!("--laws: `{law}` appears twice; name each law once")));
+    }
     let mut parts: Vec<(String, Vec<Cell>)> = Vec::new();
     for file in &arguments.files {
         let plain = cells(file, arguments, &[])?;
@@ -53,7 +57,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped())?;
             // Differences from a run that was not what it should have been say nothing.
             for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("{}: outside the error bounds of the run: {what}", program::name()));
+                terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
                 beyond = true;
             }
             found.push(Gathered {

@@ -43,7 +43,10 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     if let Some(Against::Law(against)) = &against {
         let against = Subject::parse(against, registry::laws()).map_err(Failure::Input)?;
         if against.role != subject.role {
-            return Err(Failure::Input(format!("--against: `{}` and `{}` have different roles", against.name, law)));
+            return Err(Failure::Input(format!(
+                "--against: `{}` and `{}` are not both controllers, both AQMs or both conditioners",
+                against.name, law
+            )));
         }
         others.push(against);
     }
@@ -76,7 +79,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         if more.is_empty() || plan.grow(&library, &laws, &more)? == 0 {
             break (evaluation, ran);
         }
-        terminal::note(format!("{} cells are undecided and get more seeds", more.len()));
+        terminal::note(format!("the verdicts of {} cells are undecided; these cells run with more seeds", more.len()));
     };
     let mut beyond = first.beyond.clone();
     if let Some(second) = &second {
@@ -121,7 +124,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         done = Done::Differs;
     }
     for what in &beyond {
-        terminal::fail(format!("outside the error bounds of the run: {what}"));
+        terminal::fail(format!("a run exceeded its error bounds: {what}"));
         if done == Done::Well {
             done = Done::Beyond;
         }
@@ -287,6 +290,8 @@ fn list(library: &Library, json: bool) -> Result<Done, Failure> {
         scenarios: Vec<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         not_evaluated: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        not_applicable: Option<&'a str>,
     }
     let listed: Vec<Listed<'_>> = library
         .criteria
@@ -298,7 +303,8 @@ fn list(library: &Library, json: bool) -> Result<Done, Failure> {
             section: &criterion.section,
             level: &criterion.level,
             scenarios: criterion.parts.iter().map(|part| part.scenario.get_ref().as_str()).collect(),
-            not_evaluated: criterion.not_evaluated.as_deref().or(criterion.not_applicable.as_deref()),
+            not_evaluated: criterion.not_evaluated.as_deref(),
+            not_applicable: criterion.not_applicable.as_deref(),
         })
         .collect();
     if json {
@@ -306,7 +312,11 @@ fn list(library: &Library, json: bool) -> Result<Done, Failure> {
         return Ok(Done::Well);
     }
     let rows = listed.into_iter().map(|one| {
-        let runs = one.not_evaluated.map_or_else(|| one.scenarios.join(", "), |why| format!("not evaluated: {why}"));
+        let runs = match (one.not_evaluated, one.not_applicable) {
+            (Some(why), _) => format!("not evaluated: {why}"),
+            (None, Some(why)) => format!("not applicable: {why}"),
+            (None, None) => one.scenarios.join(", "),
+        };
         let place = format!("{} {}", one.document, one.section);
         vec![one.id.into(), one.title.into(), place.trim_end().into(), one.level.into(), runs]
     });

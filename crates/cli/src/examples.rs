@@ -53,7 +53,7 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
     terminal::say(tables.concat().trim_end())?;
     let program = program::name();
     terminal::note(format!(
-        "`{program} examples NAME > NAME.toml` writes one to a file, and `{program} run NAME.toml` runs it"
+        "`{program} examples NAME > my.toml` writes an example to a file, and `{program} run my.toml` runs it"
     ));
     Ok(Done::Well)
 }

@@ -119,7 +119,7 @@ impl fmt::Display for Failure {
             Self::Input(what) | Self::Machine(what) => write!(f, "{program}: {what}"),
             Self::Scenario(errors) => write!(f, "{}", excerpt::rendered(errors, false)),
             Self::Law(what) => write!(f, "{program}: {what}; the error is in this law, which is not one of Penstock's"),
-            Self::Stopped => write!(f, "{program}: stopped; complete records are kept"),
+            Self::Stopped => write!(f, "{program}: stopped; results that are complete are kept"),
             Self::Bug(what) => {
                 let own = if crate::registry::has_own() { " or in a law of this program" } else { "" };
                 write!(

@@ -79,7 +79,7 @@ fn whole(place: &Path, id: &str, origin: &Origin) -> Result<Option<(Header, Kept
     if header.id != id || !header.provenance.origin.computes_as(origin) {
         return Ok(None);
     }
-    header.intact(|name| content::open(&place.join(name), content::HASHED)).map_err(|e| causes(&e))?;
+    header.intact(|name| content::listed(place, name)).map_err(|e| causes(&e))?;
     let summary =
         content::read(&place.join("summary.json"), content::SUMMARY).map_err(|e| format!("summary.json: {e}"))?;
     let summary = read_summary(&summary).map_err(|e| format!("summary.json: {}", causes(&e)))?;

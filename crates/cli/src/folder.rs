@@ -153,7 +153,7 @@ impl Folder {
         Ok(place)
     }
 
-    /// Gives a record that is not whole another name: `NAME.damaged`.
+    /// Gives a record that is not whole another name: `NAME.damaged`, or `NAME.damaged-2` and so on.
     pub(crate) fn set_aside(&self, record: &Path) -> Result<PathBuf, Failure> {
         let name = record.file_name().unwrap_or_default().to_string_lossy();
         self.to_fresh(&format!("{name}.damaged"), |place| disk::rename(record, place))
@@ -206,6 +206,9 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
             "no room for {path}: {error}; make room there, or choose another directory with --out DIR. Complete records are \
              kept"
         )),
+        ErrorKind::IsADirectory => {
+            Failure::Input(format!("cannot write {path}: a directory has that name; move it elsewhere, or remove it"))
+        }
         _ => Failure::Input(format!(
             "cannot write to {path}: {error}; choose another directory with --out DIR, or check its permissions"
         )),
@@ -223,6 +226,12 @@ pub(crate) fn slug(text: &str) -> String {
         }
     }
     slug.trim_matches(['-', '.']).chars().take(60).collect()
+}
+
+/// Whether a directory has the name of a record that was set aside, because it was not whole.
+pub(crate) fn is_set_aside(name: &str) -> bool {
+    let after = name.rsplit_once(".damaged").map(|(_, after)| after);
+    after.is_some_and(|after| after.is_empty() || after.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok()))
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ use penstock_record::{Header, RecordError, read_header_of_any, read_summary, rea
 use penstock_report::assemble::Ran;
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::Table;
+use serde::Deserialize;
 
 use crate::failure::{Failure, causes};
+use crate::folder::is_set_aside;
 use crate::named::Shown as _;
 use crate::{content, terminal};
 
@@ -84,19 +86,46 @@ pub(crate) fn of(named: &[PathBuf]) -> Result<Vec<Gathered>, Failure> {
     taken.iter().map(|place| read(place, taken.len() <= DRAWN)).collect()
 }
 
+/// The cells of a sweep, as far as their records are looked for.
+#[derive(Deserialize)]
+struct Cells {
+    cells: Vec<CellAt>,
+}
+
+#[derive(Deserialize)]
+struct CellAt {
+    path: String,
+}
+
+/// A note of the cells of a sweep that have no record, if the directory is of a sweep: means without them are others.
+fn note_missing(directory: &Path) {
+    let Ok(bytes) = content::read(&directory.join("sweep.json"), content::SUMMARY) else { return };
+    let Ok(Cells { cells }) = serde_json::from_slice(&bytes) else { return };
+    let all = cells.len();
+    let mut missing = cells.into_iter().filter(|cell| !directory.join(&cell.path).join("record.toml").is_file());
+    if let Some(first) = missing.next() {
+        let (place, first) = (directory.shown(), Path::new(&first.path).shown());
+        terminal::note(format!(
+            "{place}: {} of {all} cells have no record.toml, the first of them {first}; the numbers are of the others",
+            1 + missing.count()
+        ));
+    }
+}
+
 /// Adds the records at or below a directory, in the order of their names.
 fn look(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if directory.join("record.toml").is_file() {
         found.push(directory.to_path_buf());
         return Ok(());
     }
+    note_missing(directory);
     let mut below: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         // A link may lead in a circle; what was set aside is no record.
-        if entry.file_type()?.is_dir() && !name.starts_with('.') && !name.ends_with(".damaged") {
+        if entry.file_type()?.is_dir() && !name.starts_with('.') && !is_set_aside(&name) {
             below.push(entry.path());
         }
     }
@@ -117,7 +146,7 @@ fn read(directory: &Path, with_series: bool) -> Result<Gathered, Failure> {
     let header =
         read_header_of_any(&bytes("record.toml", content::HEADER)?).map_err(|e| wrong("record.toml", causes(&e)))?;
     header
-        .intact(|name| content::open(&directory.join(name), content::HASHED))
+        .intact(|name| content::listed(directory, name))
         .map_err(|e| Failure::Input(format!("{}: {}", directory.shown(), causes(&e))))?;
     let summary =
         read_summary(&bytes("summary.json", content::SUMMARY)?).map_err(|e| wrong("summary.json", causes(&e)))?;

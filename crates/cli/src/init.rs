@@ -50,7 +50,7 @@ pub(crate) fn init(arguments: &arguments::Init) -> Result<Done, Failure> {
         fs::remove_dir(&folder).map_err(cannot)?;
     }
     draft.place(&folder).map_err(cannot)?;
-    terminal::say(format!("{files} files, {:.1} MB, in {shown}", bytes as f64 / 1e6))?;
+    terminal::say(format!("wrote {files} files, {:.1} MB, to {shown}", bytes as f64 / 1e6))?;
     let program = program::name();
     terminal::note(format!(
         "`{program} paper --list` in this directory lists the papers, `{program} examples` the scenarios"

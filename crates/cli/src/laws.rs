@@ -135,7 +135,10 @@ fn listed(laws: &[View]) -> String {
     let rows = laws.iter().map(|law| vec![law.name.into(), law.role.into(), law.title.into()]);
     let heads = ["law", "role", "title"].map(|head| (head, false));
     let table = pages::table("", &heads, rows.collect());
-    let more = format!("`{} laws NAME` has parameters with units, ranges, defaults and sources.", program::name());
+    let more = format!(
+        "`{} laws NAME` prints the parameters of a law with units, ranges, defaults and sources.",
+        program::name()
+    );
     let more = terminal::look().paragraph(&more);
     format!("{table}\n{more}")
 }

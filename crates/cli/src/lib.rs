@@ -101,7 +101,7 @@ pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
         program::called(name);
     }
     if let Err(refused) = registry::adopt(registry, "") {
-        let failure = Failure::input(format!("the registry of this program: {refused}"));
+        let failure = Failure::input(format!("a law that this program adds is refused: {refused}"));
         terminal::failed(&failure);
         return failure.status();
     }

@@ -77,9 +77,9 @@ mod kernel {
         );
         let own = own.collect::<Vec<_>>().join(", ");
         let (controllers, aqms) = (brought::<Controller>(registry::laws()), brought::<Aqm>(registry::laws()));
-        terminal::say(format!("controllers of scenarios: {own}; by Penstock: {ours}{controllers}"))?;
+        terminal::say(format!("controllers for scenarios: {own}; as programs of Penstock: {ours}{controllers}"))?;
         let ours = attach::tc::names().join(", ");
-        terminal::say(format!("laws at devices: by Penstock: {ours}{aqms}"))?;
+        terminal::say(format!("AQMs and conditioners for devices, as programs of Penstock: {ours}{aqms}"))?;
         if wrong.is_empty() {
             return Ok(Done::Well);
         }
@@ -188,10 +188,14 @@ mod kernel {
         terminal::say(pages::table("", &heads, rows).trim_end())?;
         let mut failures = Vec::new();
         if !wrong.is_empty() {
-            failures.push(Failure::Bug(format!("a kernel implementation differs from its law:\n{}", wrong.join("\n"))));
+            failures.push(Failure::Bug(format!(
+                "a kernel implementation (in C) gives other results than its law (in Rust):\n{}",
+                wrong.join("\n")
+            )));
         }
         if !wrong_of_own.is_empty() {
-            let what = format!("the kernel program differs from its law:\n{}", wrong_of_own.join("\n"));
+            let what =
+                format!("a kernel program gives other results than its law (in Rust):\n{}", wrong_of_own.join("\n"));
             failures.push(Failure::Law(what));
         }
         failures.extend(failed);

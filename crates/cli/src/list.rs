@@ -5,15 +5,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
-use penstock_record::{Origin, read_header_of_any, read_summary};
+use penstock_record::{Origin, hexadecimal, read_header_of_any, read_summary};
 use penstock_report::assemble::{self, Ran};
 use penstock_report::number::{quantity, significant};
 use penstock_scenario::summary::Summary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::arguments::List;
 use crate::failure::{Done, Failure, causes};
+use crate::folder::is_set_aside;
 use crate::gathered::Gathered;
 use crate::named::Shown as _;
 use crate::{content, pages, terminal};
@@ -101,16 +103,16 @@ pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
 /// Adds the record or sweep that a directory is, or else those below it. Unreadable ones are reported, and passed over.
 fn look(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Result<()> {
     let has = |name: &str| directory.join(name).is_file();
-    let (name, read) = if has("record.toml") {
-        ("record.toml", of_run(directory))
+    let read = if has("record.toml") {
+        of_run(directory)
     } else if has("sweep.json") {
-        ("sweep.json", of_sweep(directory))
+        of_sweep(directory)
     } else {
         return below(directory, depth, found);
     };
     match read {
         Ok(listed) => found.push(listed),
-        Err(why) => terminal::note(format!("{}: {why}", directory.join(name).shown())),
+        Err((name, why)) => terminal::note(format!("{}: {why}", directory.join(name).shown())),
     }
     Ok(())
 }
@@ -120,9 +122,10 @@ fn below(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Re
     let mut directories: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        // A link may lead in a circle.
-        if !hidden && entry.file_type()?.is_dir() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // A link may lead in a circle; what was set aside is no record.
+        if entry.file_type()?.is_dir() && !name.starts_with('.') && !is_set_aside(&name) {
             directories.push(entry.path());
         }
     }
@@ -135,17 +138,27 @@ fn below(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Re
     Ok(())
 }
 
-fn of_run(directory: &Path) -> Result<Listed, String> {
-    let bytes = content::read(&directory.join("record.toml"), content::HEADER).map_err(|e| e.to_string())?;
-    let header = read_header_of_any(&bytes).map_err(|e| causes(&e))?;
-    let summary = content::read(&directory.join("summary.json"), content::SUMMARY).map_err(|e| e.to_string())?;
-    let summary = read_summary(&summary).map_err(|e| format!("summary.json: {}", causes(&e)))?;
-    let laws = header.laws().map_err(|e| causes(&e))?;
+/// The name of a file, and what is wrong with it.
+type Wrong = (&'static str, String);
+
+fn of_run(directory: &Path) -> Result<Listed, Wrong> {
+    const HEADER: &str = "record.toml";
+    const SUMMARY: &str = "summary.json";
+    let bytes = content::read(&directory.join(HEADER), content::HEADER).map_err(|e| (HEADER, e.to_string()))?;
+    let header = read_header_of_any(&bytes).map_err(|e| (HEADER, causes(&e)))?;
+    let summary = content::read(&directory.join(SUMMARY), content::SUMMARY).map_err(|e| (SUMMARY, e.to_string()))?;
+    // A record of an old version has no hashes.
+    let written = header.files.get(SUMMARY);
+    if written.is_some_and(|written| *written != hexadecimal(&Sha256::digest(&summary))) {
+        return Err((SUMMARY, "it has changed since it was written".to_owned()));
+    }
+    let summary = read_summary(&summary).map_err(|e| (SUMMARY, causes(&e)))?;
+    let laws = header.laws().map_err(|e| (HEADER, causes(&e)))?;
     let version = header.provenance.origin.version.clone();
     Ok(Listed {
         record: directory.display().to_string(),
         kind: "run",
-        title: header.title().map_err(|e| causes(&e))?,
+        title: header.title().map_err(|e| (HEADER, causes(&e)))?,
         world: header.provenance.origin.world,
         seed: Some(header.seed),
         cells: None,
@@ -198,9 +211,10 @@ fn differ(records: &mut [Listed]) {
     }
 }
 
-fn of_sweep(directory: &Path) -> Result<Listed, String> {
-    let bytes = content::read(&directory.join("sweep.json"), content::SUMMARY).map_err(|e| e.to_string())?;
-    let sweep: Sweep = serde_json::from_slice(&bytes).map_err(|e| e.to_string())?;
+fn of_sweep(directory: &Path) -> Result<Listed, Wrong> {
+    const NAME: &str = "sweep.json";
+    let bytes = content::read(&directory.join(NAME), content::SUMMARY).map_err(|e| (NAME, e.to_string()))?;
+    let sweep: Sweep = serde_json::from_slice(&bytes).map_err(|e| (NAME, e.to_string()))?;
     Ok(Listed {
         record: directory.display().to_string(),
         kind: "sweep",

@@ -40,8 +40,9 @@ fn code() -> Result<String, Failure> {
 fn ours() -> Result<String, Failure> {
     static OURS: OnceLock<Result<String, String>> = OnceLock::new();
     let ours = OURS.get_or_init(|| program().map_err(|e| e.to_string()));
-    ours.clone()
-        .map_err(|e| Failure::Machine(format!("cannot read the program that runs, to identify its results: {e}")))
+    ours.clone().map_err(|e| {
+        Failure::Machine(format!("cannot read the file of this program, whose SHA-256 identifies its results: {e}"))
+    })
 }
 
 /// The SHA-256 of the program that runs, in hexadecimal digits.

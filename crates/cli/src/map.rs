@@ -18,8 +18,8 @@ pub(crate) struct Map {
 }
 
 /// A key and its values.
-#[derive(Debug, Serialize)]
-struct Along {
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Along {
     key: String,
     unit: String,
     values: Vec<f64>,
@@ -45,8 +45,11 @@ struct Point {
 
 impl Along {
     fn parse(text: &str, points: u16) -> Result<Self, Failure> {
-        let wrong =
-            |why: &str| Failure::Input(format!("--stability-map {text}: {why}, as in `flows.ftp.rtt=10..300 ms`"));
+        let wrong = |why: &str| {
+            Failure::Input(format!(
+                "--stability-map {text}: {why}; write a key and its values, as in `flows.ftp.rtt=10..300 ms`"
+            ))
+        };
         let (key, values) = text.split_once('=').ok_or_else(|| wrong("no `=`"))?;
         let (key, values) = (key.trim().to_owned(), values.trim());
         let number = |text: &str| -> Option<(f64, String)> {
@@ -80,6 +83,9 @@ impl Along {
             along.values = (0..points).map(|k| rounded(from * libm::exp(libm::log(ratio) * share(k)))).collect();
         }
         along.values.dedup();
+        if along.key == "seed" {
+            return Err(wrong("the analysis does not depend on the seed"));
+        }
         Ok(along)
     }
 
@@ -118,13 +124,20 @@ fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().unwrap_or(x)
 }
 
+/// The axes of the map that `arguments` request, if they do. They are refused before anything is analysed.
+pub(crate) fn axes(arguments: &Analyze) -> Result<Option<[Along; 2]>, Failure> {
+    let Some(texts) = &arguments.stability_map else { return Ok(None) };
+    let [x, y] = &texts[..] else { return Err(Failure::Input("--stability-map takes two keys".into())) };
+    let (x, y) = (Along::parse(x, arguments.map_points)?, Along::parse(y, arguments.map_points)?);
+    if x.key == y.key {
+        let key = &x.key;
+        return Err(Failure::Input(format!("--stability-map: both axes change `{key}`: write two different keys")));
+    }
+    Ok(Some([x, y].map(|along| along.whole_where_asked(arguments))))
+}
+
 /// Computes the map of `arguments`.
-pub(crate) fn map(arguments: &Analyze, axes: &[String], options: &Options) -> Result<Map, Failure> {
-    let [x, y] = axes else { return Err(Failure::Input("--stability-map takes two keys".into())) };
-    let along = |text: &String| -> Result<Along, Failure> {
-        Ok(Along::parse(text, arguments.map_points)?.whole_where_asked(arguments))
-    };
-    let (x, y) = (along(x)?, along(y)?);
+pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) -> Result<Map, Failure> {
     let mut cells = Vec::new();
     for at_x in &x.values {
         for at_y in &y.values {

@@ -30,7 +30,7 @@ pub(crate) fn refuse(whose: &str, law: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let run = format!("{} run FILE --world linux --generator quic", program::name());
-    Err(Failure::Machine(format!("{whose}: only quinn has `{law}`: use `{run}`")))
+    Err(Failure::Machine(format!("{whose}: only the QUIC library quinn has the law `{law}`: use `{run}`")))
 }
 
 /// The same for the groups of cells.

@@ -89,7 +89,7 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
     for kept in kept.iter().flatten() {
         for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
             terminal::fail(format!(
-                "{}: {}: outside the error bounds of the run: {what}",
+                "{}: {}: the run exceeded its error bounds: {what}",
                 program::name(),
                 kept.path.shown()
             ));
@@ -231,7 +231,7 @@ fn judge(
         }
         let rows = penstock_papers::rows(item, &measured).map_err(|UnknownColumn { offset, path, why }| {
             let (file, line) = (source.file(), source.line(offset));
-            Failure::Input(format!("{file}:{line}: columns: `{path}` leads to nothing: {why}"))
+            Failure::Input(format!("{file}:{line}: columns: `{path}` is not a number of the results: {why}"))
         })?;
         outcomes.push(ItemOutcome {
             id: item.id.get_ref().clone(),
@@ -327,9 +327,11 @@ fn contradiction(source: &Source, judged: &Judged, extent: Extent) -> String {
     let (id, verdict) = (&judged.claim.id, judged.claim.verdict);
     match judged.recorded {
         Some(recorded) => {
-            format!("{id}: {verdict}, but `{recorded}` is on record; to accept the new verdict: {command}")
+            format!(
+                "{id}: the verdict is `{verdict}`, but `{recorded}` is on record; to record the new verdict: {command}"
+            )
         }
-        None => format!("{id}: {verdict}, without a recorded verdict; to record it: {command}"),
+        None => format!("{id}: the verdict is `{verdict}`, and none is on record; to record it: {command}"),
     }
 }
 

@@ -73,7 +73,8 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
 
 /// Whether a directory is the record of a run; if not, it is that of a sweep.
 fn is_record(directory: &Path) -> Result<bool, Failure> {
-    let has = |name: &str| directory.join(name).is_file();
+    // A link or a pipe of that name is refused by its reader, with the reason.
+    let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
     if has("record.toml") || has("sweep.json") {
         return Ok(has("record.toml"));
     }
@@ -90,15 +91,17 @@ fn is_record(directory: &Path) -> Result<bool, Failure> {
 /// The header of a record, and its summary, where its files are as they were written.
 fn numbers(directory: &Path) -> Result<(Header, Summary), Failure> {
     let path = directory.join("record.toml");
-    let again = |e: &RecordError| {
+    let again = |e: &RecordError, options: &str| {
         let (record, header, program) = (directory.shown(), path.shown(), program::name());
-        Failure::Input(format!("{record}: {}; `{program} run {header}` makes the record again", causes(e)))
+        Failure::Input(format!("{record}: {}; `{program} run {header}{options}` makes a new record of it", causes(e)))
     };
     let header = read_header(&bytes(&path, content::HEADER)?).map_err(|e| match e {
-        RecordError::Format(1) => again(&e),
+        RecordError::Format(1) => again(&e, ""),
         _ => wrong(&path, &e),
     })?;
-    header.intact(|name| content::open(&directory.join(name), content::HASHED)).map_err(|e| again(&e))?;
+    let world = &header.provenance.origin.world;
+    let options = if world == "packets" { String::new() } else { format!(" --world {world}") };
+    header.intact(|name| content::listed(directory, name)).map_err(|e| again(&e, &options))?;
     let path = directory.join("summary.json");
     let summary = read_summary(&bytes(&path, content::SUMMARY)?).map_err(|e| wrong(&path, &e))?;
     Ok((header, summary))

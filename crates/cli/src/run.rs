@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
         for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::fail(format!("{}: outside the error bounds of the run: {what}", program::name()));
+            terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
             beyond = true;
         }
         let notes = findings(&of_batch);
@@ -124,9 +124,12 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
         }
     }
     let note = |(Finding { id, subject, text }, cells): (&Finding, usize)| match kept.len() {
-        1 => format!("{}: note: {subject}: {text} (docs/findings.md#{id})", program::name()),
+        1 => format!("{}: note: {subject}: {text} (see docs/findings.md#{id})", program::name()),
         all => {
-            format!("{}: note: {subject}, in {cells} of {all} cells: {text} (docs/findings.md#{id})", program::name())
+            format!(
+                "{}: note: {subject}: {text} (in {cells} of {all} cells of the sweep; see docs/findings.md#{id})",
+                program::name()
+            )
         }
     };
     found.into_iter().map(note).collect()
@@ -140,7 +143,7 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
     for (batch, file) in batches.iter().zip(&arguments.files) {
         if let Some((name, law)) = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario)).next() {
             return Err(Failure::Machine(format!(
-                "{}: flows.{name}.cc: only quinn has `{law}`; add --world linux --generator quic",
+                "{}: flows.{name}.cc: only the QUIC library quinn has the law `{law}`; add --world linux --generator quic",
                 file.shown()
             )));
         }

@@ -20,6 +20,8 @@ use crate::{embedded, examples, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
+/// The most values that the text of a scenario may have. Each takes some hundred bytes of memory.
+const MOST_VALUES: usize = 250_000;
 /// The file of a record that holds its scenario.
 const RECORD: &str = "record.toml";
 
@@ -32,7 +34,7 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
 }
 
 /// The name of a file in messages.
-fn called(path: &Path) -> String {
+pub(crate) fn called(path: &Path) -> String {
     if is_stdin(path) { STDIN.to_owned() } else { path.shown() }
 }
 
@@ -62,6 +64,15 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     let bytes = bytes.map_err(|why| Failure::Input(format!("cannot read {}: {why}{}", called(path), meant(path))))?;
     if is_record(path) {
         return read_scenario(&bytes).map_err(|e| Failure::Input(format!("{}: {}", path.shown(), causes(&e))));
+    }
+    // Values are separated by commas or line ends, whatever their errors.
+    let values = bytes.iter().filter(|byte| matches!(byte, b',' | b'\n')).count();
+    if values > MOST_VALUES {
+        return Err(Failure::Input(format!(
+            "{}: its text has {values} commas and line ends, and a scenario may have {MOST_VALUES}: put long lists into a file of \
+             their own, such as a trace",
+            called(path)
+        )));
     }
     String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();

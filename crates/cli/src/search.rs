@@ -43,7 +43,9 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
     of_quinn::refuse("break", &subject.name)?;
     if subject.role == SubjectRole::Conditioner {
-        return Err(Failure::Input(format!("`{law}` is a conditioner; there are objectives for controllers and AQMs")));
+        return Err(Failure::Input(format!(
+            "`{law}` is a conditioner; only a controller or an AQM can be searched for failures"
+        )));
     }
     let contender = Bench::contender(&subject);
     let plain = space(arguments)?;
@@ -56,7 +58,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     let home = out.resume(&name(arguments, &subject, &plain), Others::Wait)?;
     let mut pool = Pool::open(&home, world.as_ref(), threads)?;
     let effort = Effort {
-        budget: (arguments.budget / kinds.len()).max(1),
+        budget: (arguments.budget as usize / kinds.len()).max(1),
         seed: arguments.seed,
         plain: arguments.plain_sampler,
     };
@@ -68,6 +70,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     }
     pool.close()?;
     if reports.iter().all(|report| report.refused.is_some()) {
+        home.remove_if_empty();
         let why: Vec<&str> = reports.iter().filter_map(|report| report.refused.as_deref()).take(1).collect();
         return Err(Failure::Machine(format!("nothing can be searched: {}", why.join("; "))));
     }

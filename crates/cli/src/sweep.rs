@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_record::Origin;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::arguments::Shard;
@@ -15,7 +16,7 @@ use crate::folder::{Folder, Others, unwritable};
 use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::record::{self, Kept};
-use crate::{machine, pages, source, terminal};
+use crate::{content, machine, pages, source, terminal};
 
 /// A sweep, its directory, and the finished part of it.
 #[derive(Debug)]
@@ -41,6 +42,7 @@ impl<'a> Swept<'a> {
         let mut swept = Self { batch, folder, origin: machine::origin(world)?, ours, kept: BTreeMap::new(), shard };
         let finished = swept.scan()?;
         source::claim(&swept.folder, batch, world, &finished)?;
+        swept.note_other_changes();
         for cell in &swept.ours {
             match finished.find(&cell.id, &swept.origin) {
                 Found::Whole(found) => {
@@ -48,7 +50,11 @@ impl<'a> Swept<'a> {
                 }
                 Found::Damaged(path, why) => {
                     let aside = swept.folder.set_aside(&path)?;
-                    terminal::note(format!("{}: {why}; it runs again, and is now {}", path.shown(), aside.shown()));
+                    terminal::note(format!(
+                        "{}: {why}; its cell runs again, and this record is renamed to {}",
+                        path.shown(),
+                        aside.shown()
+                    ));
                 }
                 Found::Nothing => {}
             }
@@ -58,6 +64,30 @@ impl<'a> Swept<'a> {
             terminal::note(format!("{there} of {all} cells are finished in {}", swept.folder.path().shown()));
         }
         Ok(swept)
+    }
+
+    /// Prints that `sweep.json` and the files beside it will be of other changes to the scenario than now.
+    fn note_other_changes(&self) {
+        #[derive(Deserialize)]
+        struct Before {
+            #[serde(default)]
+            changes: Vec<String>,
+        }
+        let path = self.folder.path();
+        let before = content::read(&path.join("sweep.json"), content::SUMMARY).ok();
+        let before = before.and_then(|bytes| serde_json::from_slice::<Before>(&bytes).ok());
+        let Some(Before { changes }) = before.filter(|before| before.changes != self.batch.changes) else { return };
+        let of = |changes: &[String]| match changes {
+            [] => "the scenario as it stands in its file".to_owned(),
+            changes => format!("`--set {}`", changes.join("`, `--set ")),
+        };
+        terminal::note(format!(
+            "{}: sweep.json, cells.parquet and report.html are those of {}, and will be those of {}; the records of all cells \
+             stay; another directory (--out DIR) keeps both",
+            path.shown(),
+            of(&changes),
+            of(&self.batch.changes),
+        ));
     }
 
     /// Where its records go.

@@ -109,7 +109,9 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
         let least = rule.zero / 2.0;
         return Err(wrong(
             "frequency",
-            format!("at {frequency} updates a second `b` is not above zero; write more than {least:.4}"),
+            format!(
+                "at {frequency} updates per second the parameter `b` is not above zero; write more than {least:.4} per second"
+            ),
         ));
     }
     let m = margins(&|s| rule.at(s) * worst.at(s), Span { slowest_s: rtt_s, fastest_s: rtt_s });
@@ -192,7 +194,10 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         contracts::aggregate(scenario, name).ok_or_else(|| {
             wrong(
                 "customer",
-                format!("`{name}` has no conditioner or no flows that respond to losses; there are {}", list()),
+                format!(
+                    "no customer `{name}` has a conditioner and flows that respond to losses; the customers are {}",
+                    list()
+                ),
             )
         })
     };
@@ -260,7 +265,8 @@ fn early_marking(of: &TuneEarlyMarking) -> Result<Tuned, Failure> {
         parameters: vec![("gain_rule", json!("given")), ("k1", json!(design.k[0])), ("k2", json!(design.k[1]))],
         margins: Some(m),
         guaranteed_gain_margin: None,
-        remarks: [vec![format!("the same as `gain_rule = \"{name}\"` with these bounds")], remarks].concat(),
+        remarks: [vec![format!("these are the k1 and k2 of `gain_rule = \"{name}\"` for these bounds")], remarks]
+            .concat(),
     })
 }
 
@@ -276,7 +282,8 @@ fn settable<R: Role>(
     for (name, value) in parameters {
         let parameter = law.parameters.iter().find(|p| p.name == *name);
         let parameter = parameter.ok_or_else(|| Failure::Bug(format!("no parameter `{name}`")))?;
-        let beyond = |e| wrong(option, format!("this needs {name} = {value:e}, which no scenario takes: {e}"));
+        let beyond =
+            |e| wrong(option, format!("this gives {name} = {value:e}, which is out of range in a scenario: {e}"));
         values.set(parameter, *value).map_err(beyond)?;
     }
     Ok((law, values))
@@ -295,7 +302,9 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
     if far <= -0.999 {
         return Err(wrong(
             "margin",
-            format!("{margin} gives {far:.3} for large errors; at -1 the factor of (6) could be zero"),
+            format!(
+                "with {margin}, `beta_far` is {far:.3}; write a larger margin, as at -1 the CLCC paper's (6) could make the decrease zero"
+            ),
         ));
     }
     let parameters = vec![("beta_near", near), ("beta_between", between), ("beta_far", far)];
@@ -330,7 +339,7 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
                 bound(l.largest_gamma),
                 bound(l.largest_gamma_late)
             ),
-            format!("to within 5 % with gamma = 1, {}; {}", from(0), from(3)),
+            format!("time until the ratio is within 5 % of its reference, with gamma = 1: {}; {}", from(0), from(3)),
         ],
     })
 }

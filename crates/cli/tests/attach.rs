@@ -5,7 +5,6 @@ mod bench;
 mod kills;
 mod optional;
 
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use bench::Bench;
-use optional::eventually;
+use optional::{available, eventually};
 use penstock_kernel::attach;
 use penstock_machine::capability::{CAP_SYS_PTRACE, Capabilities};
 use serde_json::Value;
@@ -26,8 +25,7 @@ struct Pins {
 
 impl Pins {
     fn new() -> Self {
-        let folder = PathBuf::from(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()));
-        Self { bench: Bench::new(), folder }
+        Self { bench: Bench::new(), folder: optional::pins("test") }
     }
 
     fn arguments<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
@@ -48,11 +46,6 @@ impl Drop for Pins {
     fn drop(&mut self) {
         let _ = self.run(&["detach"]);
     }
-}
-
-fn available() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// On, reported in three ways, and off again: nothing is left.
@@ -115,10 +108,13 @@ fn what_cannot_be_seen_is_not_nothing() {
     for what in ["status", "detach", "attach fast"] {
         let (status, said) = mounts(&format!("\"$0\" linux {what}"));
         assert_eq!(status, Some(3), "{what}: {said}");
-        assert!(said.contains("is not the system's here") && said.contains("nsenter"), "{what}: {said}");
+        assert!(said.contains("this process has mounts of its own") && said.contains("nsenter"), "{what}: {said}");
     }
     let (status, said) = mounts("\"$0\" linux check");
-    assert!(status == Some(3) && said.contains("`penstock linux attach`): /sys/fs/bpf is not the system's"), "{said}");
+    assert!(
+        status == Some(3) && said.contains("`penstock linux attach`): this process has mounts of its own"),
+        "{said}"
+    );
 }
 
 /// A machine where no BPF file system is mounted, and whose first process may not be looked at: the command mounts it, and
@@ -142,7 +138,7 @@ fn a_machine_that_nobody_has_prepared_is_enough() {
 /// Controllers have the names that scenarios have.
 fn the_check_has_the_names_of_scenarios() {
     let ended = Bench::new().run(&["linux", "check"]);
-    let line = ended.out.lines().find(|line| line.starts_with("controllers of scenarios:")).unwrap_or_default();
+    let line = ended.out.lines().find(|line| line.starts_with("controllers for scenarios:")).unwrap_or_default();
     assert!(line.contains("newreno (the kernel's reno)"), "{}", ended.out);
 }
 

@@ -288,13 +288,10 @@ fn a_kill_leaves_nothing() {
                 .spawn()
                 .unwrap();
             thread::sleep(Duration::from_millis(wait_ms));
-            if tool && wait_ms >= 1500 {
-                assert!(
-                    left(&mark).len() >= 5,
-                    "the tool, two first processes, the server and the command: {:?}",
-                    left(&mark)
-                );
-            }
+            // The last tool is killed while it runs, however long a busy machine takes to get there: itself, two first processes,
+            // the server and the command.
+            let runs = || namespaces(&mark).len() >= 2 && left(&mark).len() >= 5;
+            assert!(!tool || wait_ms < 1500 || optional::eventually(runs), "{:?}", left(&mark));
             made.extend(namespaces(&mark));
             child.kill().unwrap();
             child.wait().unwrap();
@@ -310,7 +307,7 @@ fn a_kill_leaves_nothing() {
         }
     }
     // The kernel takes a namespace down some time after the last of it is gone.
-    assert!(made.len() >= 4, "two namespaces of each world's last run: {made:?}");
+    assert!(made.len() >= 2, "two namespaces of the last tool: {made:?}");
     assert!(optional::eventually(|| held(&made).is_empty()), "{}", held(&made));
     let devices = fs::read_to_string("/proc/net/dev").unwrap();
     assert!(!devices.contains("penstock"), "{devices}");

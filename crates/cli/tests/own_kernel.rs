@@ -22,6 +22,7 @@ use std::{env, fs};
 
 use bench::{Bench, Ended};
 use brisk::{LIKE, MARKS};
+use optional::available;
 use penstock_kernel::attach;
 use penstock_kernel_build::{Clang, include_dir};
 use serde_json::Value;
@@ -76,7 +77,7 @@ impl Own {
 
     fn of(bench: Bench, name: &str) -> Self {
         let asked = format!("{name} {}", bench.path("brisk.bpf.o").display());
-        Self { bench, asked, pins: format!("/sys/fs/bpf/penstock-own-{}", std::process::id()).into() }
+        Self { bench, asked, pins: optional::pins("own") }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -106,11 +107,6 @@ impl Drop for Own {
     fn drop(&mut self) {
         let _ = self.linux(&["detach"]);
     }
-}
-
-fn available() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The program gives the numbers of the law in Rust, on any observation; one that does not is noticed.
@@ -227,10 +223,14 @@ fn what_does_not_fit_is_refused() {
     for (own, status, said) in [
         (Own::with("brisk", b"not an object"), 2, "it is no ELF object for BPF"),
         (Own::with("brisk", &native[..4096]), 2, "it is no ELF object for BPF"),
-        (Own::with("brisk", &whole[..whole.len().min(4096)]), 3, "the kernel did not take `brisk`"),
+        (Own::with("brisk", &whole[..whole.len().min(4096)]), 3, "the kernel refused the program `brisk`"),
         (Own::with("brisk", b""), 3, "this build has no kernel program of `brisk`"),
         (Own::compiled("brisk", &["NO_OPS"]), 2, "it has no struct_ops"),
-        (Own::compiled("brisk", &["WIDE"]), 2, "its .rodata.law has 32 B, and 24 B are for it"),
+        (
+            Own::compiled("brisk", &["WIDE"]),
+            2,
+            "its section .rodata.law has 32 B, and the parameters of the law take 24 B",
+        ),
         (Own::with(long, &whole), 2, "has 22 characters, and a controller of the kernel 15 at most: rename the law"),
         (Own::with("quick", &whole), 2, "are not `struct tcp_congestion_ops` of cc/tcp.h with the name \"quick\""),
         (Own::compiled("brisk", &["HOST", "UNLINKED"]), 2, "are in `.struct_ops`: write SEC(\".struct_ops.link\")"),
@@ -271,7 +271,7 @@ fn with_other(object: &[u8], of: &[u8], place: usize) -> Vec<u8> {
 fn parameters_that_do_not_fit_are_refused() {
     let own = Own::compiled("brisk", &[]);
     for (like, said) in [
-        ("wordless", "its .rodata.law has 24 B, and 0 B are for it"),
+        ("wordless", "its section .rodata.law has 24 B, and the parameters of the law take 0 B"),
         ("wordy", "the law `brisk` has too many parameters: their names and values take "),
     ] {
         let attach = ["linux", "attach", "brisk", "--pins", own.pins.to_str().unwrap()];

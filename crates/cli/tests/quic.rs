@@ -107,9 +107,9 @@ fn what_it_does_not_do_is_refused() {
             &["--world", "linux"],
             &[],
             3,
-            "flows.second.cc: only quinn has `quinn-cubic`; add --world linux --generator quic",
+            "flows.second.cc: only the QUIC library quinn has the law `quinn-cubic`; add --world linux --generator quic",
         ),
-        (&[], &[], 3, "only quinn has `quinn-cubic`"),
+        (&[], &[], 3, "only the QUIC library quinn has the law `quinn-cubic`"),
     ] {
         let ended = bench.run(&[&RUN[..2], arguments, more].concat());
         assert!(

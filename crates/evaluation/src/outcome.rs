@@ -323,7 +323,7 @@ impl Recorded {
         let differs = |(id, now): (&String, &RecordedOutcome)| {
             let before = self.criteria.get(id).filter(|before| before.verdict != now.verdict)?;
             let measure = now.measure.as_ref().map(|measure| format!(" ({measure})")).unwrap_or_default();
-            Some(format!("{id}{measure}: {}, but `{}` is on record", now.verdict, before.verdict))
+            Some(format!("{id}{measure}: the verdict is `{}`, but `{}` is on record", now.verdict, before.verdict))
         };
         now.criteria.iter().filter_map(differs).collect()
     }

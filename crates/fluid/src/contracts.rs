@@ -167,7 +167,10 @@ pub fn analyze(scenario: &Scenario, options: &Options) -> Result<Contracts, Anal
                 Aggregated::new(scenario, name, conditioner, &own, options)?.analysed()
             });
         for class in own.iter().filter(|class| class.group.jitter.is_some()) {
-            assumptions.push(format!("the jitter of `{}` counts with its mean, as round-trip time", class.name));
+            assumptions.push(format!(
+                "the mean of the jitter of `{}` counts as part of the round-trip time; its variation is ignored",
+                class.name
+            ));
         }
         let contract = contract(chosen, scenario);
         let (equilibrium, why) = match equilibrium {

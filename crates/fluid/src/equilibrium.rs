@@ -556,7 +556,7 @@ fn by_probability(net: &mut Net<'_>, l: usize, begin: f64, demand: Ask<'_>) -> R
         };
         Ok(Some(Trial { link, signal, excess }))
     };
-    let nowhere = |v: f64| no(format!("its law has no equilibrium at a probability of {}", -libm::expm1(-v)));
+    let nowhere = |v: f64| no(format!("the AQM has no equilibrium at a probability of {}", -libm::expm1(-v)));
     // From where the law was found, in steps small enough that the next state is near the last.
     let begin = (-libm::log1p(-begin)).clamp(1e-6, 5.0);
     let mut trial = maybe(begin)?.ok_or_else(|| nowhere(begin))?;

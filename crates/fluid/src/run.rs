@@ -34,7 +34,7 @@ use penstock_scenario::model::{
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
 use crate::source::Clocking;
-use cohort::Cohort;
+use cohort::{Cohort, Fault};
 use conditioner::Conditioner;
 use queue::Queue;
 
@@ -160,9 +160,14 @@ impl Network {
             output,
         };
         let of_cohort = |cohort: &Cohort| {
-            let (at_s, output) = cohort.fault?;
+            let (at_s, fault) = cohort.fault?;
             let (name, group) = scenario.groups.get_index(cohort.group)?;
-            let output = format!("a window of {} packets and a gap of {} s", output.window, output.gap_s);
+            let output = match fault {
+                Fault::Output(output) => {
+                    format!("a window of {} packets and a gap of {} s", output.window, output.gap_s)
+                }
+                Fault::State(number) => format!("a state with `{number}` = NaN"),
+            };
             let flow = match cohort.members[..] {
                 [one] => format!("flow {one}"),
                 _ => format!("flow {} and {} more", cohort.members[0], cohort.members.len() - 1),
@@ -263,9 +268,8 @@ fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64
     let step = sample / libm::ceil(sample / most - 1e-9);
     let steps = libm::round(scenario.duration.seconds() / step);
     if !(1.0..=MOST_STEPS).contains(&steps) {
-        return Err(refused(format!(
-            "{steps} steps of {step} s are too many: use a longer round-trip time or a shorter run"
-        )));
+        let longer = if method.step_s.is_some() { "a longer step" } else { "a longer round-trip time" };
+        return Err(refused(format!("{steps:.0} steps of {step:e} s are too many: use {longer} or a shorter run")));
     }
     Ok((step, steps as u64))
 }

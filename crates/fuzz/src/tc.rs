@@ -1,4 +1,4 @@
-//! The input of a law at a device, from the kernel: frames, with the clock, the coin and what is known of a super-packet.
+//! The input of a law at a device, from the kernel: frames, with the clock, the random draw and what is known of a super-packet.
 //!
 //! The verifier proves that a program stays within the frame; here its books must hold for any frame. Needs root and BPF.
 
@@ -38,6 +38,15 @@ pub fn check(data: &[u8]) {
     let Some((head, frame)) = data.split_first_chunk::<17>() else { return };
     // The kernel gives no program less than the header of the link layer.
     if frame.len() < 14 || frame.len() > 4000 {
+        return;
+    }
+    // Nor does it run one on a frame that says it has a header of IP and ends before that header does.
+    let header = match frame[12..14] {
+        [0x08, 0x00] => 20,
+        [0x86, 0xdd] => 40,
+        _ => 0,
+    };
+    if frame.len() < 14 + header {
         return;
     }
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);

@@ -1,9 +1,10 @@
 //! Laws in this kernel, on traffic of one's own: attached, reported, and detached again.
 //!
 //! An attachment is a link of the kernel's, and the link has a pin, a name in the BPF file system: it stays when the
-//! process that made it ends. **There is one pin an attachment, and it is made last**: before it there is nothing that
-//! outlives the process, so that a kill at any moment leaves the old state or the new one. Everything else (programs,
-//! parameters, counters) is found from the link.
+//! process that made it ends. **There is one pin an attachment, and it is made when the attachment is complete**:
+//! before it there is nothing that outlives the process, so that a kill at any moment leaves the old attachment or the
+//! new one. Only the default controller is set after the pin. Everything else (programs, parameters, counters) is found
+//! from the link.
 //!
 //! [`controller`] has the laws of senders, [`tc`] AQMs and conditioners, on a device. Their common code is in [`pins`] (names
 //! of attachments), [`settings`] (parameters as in a scenario), [`object`] (loading, and the verifier's log) and `trail` (the

@@ -15,9 +15,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::{env, fs};
 
-use bench::{Bench, Objects, ends, link_of, names, wrong};
+use bench::{Bench, Objects, ends, link_of, wrong};
 use libbpf_rs::MapCore;
-use penstock_kernel::attach::{self, Error, Place, Scope, Which, controller, settings};
+use optional::available;
+use penstock_kernel::attach::pins::Pins;
+use penstock_kernel::attach::{self, Error, Place, Request, Scope, Which, controller, settings};
 use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{self, Controller, Event};
 use penstock_law::quantity::Bytes;
@@ -79,7 +81,7 @@ fn a_missing_operation_is_refused() {
     let object = wrong("INCOMPLETE").unwrap();
     let error = link_of(object).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), libbpf_rs::ErrorKind::InvalidInput, "{error}");
-    assert!(!names().contains(&"wrong".to_owned()));
+    assert!(!available().contains(&"wrong".to_owned()));
 }
 
 /// Case 6: An operation that struct_ops does not have is refused.
@@ -130,9 +132,9 @@ fn a_link_takes_no_controller_of_another_name() {
     let other = wrong("OTHER").unwrap();
     let map = other.maps().find(|map| map.name() == "wrong").unwrap();
     assert!(bench::update(&link, &map).is_err());
-    assert!(names().contains(&"wrong".to_owned()) && !names().contains(&"other".to_owned()));
+    assert!(available().contains(&"wrong".to_owned()) && !available().contains(&"other".to_owned()));
     drop(link);
-    bench::eventually(|| !names().contains(&"wrong".to_owned()));
+    bench::eventually(|| !available().contains(&"wrong".to_owned()));
 }
 
 /// Case 11: A name is taken once, by whatever link, and also when another program has it.
@@ -143,16 +145,16 @@ fn a_name_is_taken_once() {
     assert!(matches!(error, Error::Input(_)) && error.to_string().contains("a controller `fast` already"), "{error}");
     assert!(bench.pins.names().unwrap().is_empty());
     drop(link);
-    bench::eventually(|| !names().contains(&"fast".to_owned()));
+    bench::eventually(|| !available().contains(&"fast".to_owned()));
 }
 
 /// Case 12: A link that goes takes the name with it, and the next may have it: links one after the other.
 fn several_links_one_after_the_other() {
     for _ in 0..3 {
         let link = link_of(wrong("PACING").unwrap()).unwrap();
-        assert!(names().contains(&"wrong".to_owned()));
+        assert!(available().contains(&"wrong".to_owned()));
         drop(link);
-        bench::eventually(|| !names().contains(&"wrong".to_owned()));
+        bench::eventually(|| !available().contains(&"wrong".to_owned()));
     }
 }
 
@@ -163,7 +165,7 @@ fn maps_with_and_without_links_do_not_mix() {
     let map = plain.maps().find(|map| map.name() == "wrong").unwrap();
     assert!(bench::update(&link, &map).is_err());
     drop(link);
-    bench::eventually(|| !names().contains(&"wrong".to_owned()));
+    bench::eventually(|| !available().contains(&"wrong".to_owned()));
 }
 
 /// The default of a namespace of ours, and back.
@@ -181,7 +183,7 @@ fn a_default_is_made_and_given_back() {
         ends.within(|| attach::detach(&bench.pins, Which::default())).unwrap();
         assert_eq!(ends.default(), before);
     });
-    bench::eventually(|| !names().contains(&"fast".to_owned()));
+    bench::eventually(|| !available().contains(&"fast".to_owned()));
 }
 
 /// An unknown attachment is refused, and nothing has changed.
@@ -229,6 +231,23 @@ fn what_is_none_of_ours_stops_nobody() {
     fs::remove_dir(bench.folder()).unwrap();
 }
 
+/// A test that is killed leaves its controller registered. The next test removes it, and leaves those of tests that live.
+fn what_a_killed_test_left_is_removed() {
+    let mut over = std::process::Command::new("true").spawn().unwrap();
+    let (dead, alive) = (over.id(), std::process::id());
+    over.wait().unwrap();
+    let at = |id: u32| Pins::at(format!("/sys/fs/bpf/penstock-other-{id}"));
+    for (pins, name) in [(at(dead), "ccpd"), (at(alive), "leadlag")] {
+        let request = Request { laws: &Arc::new(Registry::standard()), name, place: SOCKETS, settings: &[] };
+        attach::attach(&pins, &request).unwrap();
+    }
+    let bench = Bench::new();
+    bench.attach("ccpd", SOCKETS, &[]).unwrap();
+    let kept = at(alive).names().unwrap();
+    attach::detach(&at(alive), Which::default()).unwrap();
+    assert_eq!(kept, ["cc-leadlag"]);
+}
+
 /// Four at once, each with a controller that another has too: none fails by what another does, and nothing is left.
 fn attaching_and_detaching_at_once_loses_nothing() {
     let bench = Bench::new();
@@ -259,7 +278,7 @@ fn twenty_cycles_leave_nothing() {
     for _ in 0..10 {
         for law in ["fast", "leadlag"] {
             bench.attach(law, SOCKETS, &[]).unwrap();
-            assert!(names().contains(&law.to_owned()));
+            assert!(available().contains(&law.to_owned()));
             made.add(Objects::pinned(&bench.pins));
             attach::detach(&bench.pins, Which { name: Some(law), device: None }).unwrap();
         }
@@ -267,7 +286,7 @@ fn twenty_cycles_leave_nothing() {
     assert!(!bench.folder().exists());
     assert_eq!((made.links.len(), made.left().links.len()), (20, 0));
     bench::eventually(|| made.left() == Objects::default());
-    bench::eventually(|| !names().contains(&"fast".to_owned()));
+    bench::eventually(|| !available().contains(&"fast".to_owned()));
 }
 
 /// A record an acknowledgement, if a trace is on; otherwise none.
@@ -373,13 +392,13 @@ fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
         ends(|ends| {
             ends.refuse_ecn();
             for _ in 0..100 {
-                let events = bench.figure("cuts") + bench.figure("timeouts");
+                let events = bench.figure("congestion_events") + bench.figure("timeouts");
                 assert_eq!(ends.send_to_others("leadlag", 8_000_000).unwrap(), "leadlag");
                 let mut records = Vec::new();
                 controller::trace(&bench.pins, "leadlag", |record| records.push(*record), || false).unwrap();
                 records.retain(|record| record.remote_port == 5000);
                 // A record does not say that there was one.
-                if bench.figure("cuts") + bench.figure("timeouts") == events {
+                if bench.figure("congestion_events") + bench.figure("timeouts") == events {
                     let (moved, passed) = followed(&chosen, &records);
                     (moves, periods) = (moves + moved, periods + passed);
                 }
@@ -479,6 +498,7 @@ fn main() {
             ("defaults_are_taken_back_in_any_order", defaults::defaults_are_taken_back_in_any_order),
             ("a_default_set_by_hand_is_taken_back_too", defaults::a_default_set_by_hand_is_taken_back_too),
             ("what_is_none_of_ours_stops_nobody", what_is_none_of_ours_stops_nobody),
+            ("what_a_killed_test_left_is_removed", what_a_killed_test_left_is_removed),
             ("attaching_and_detaching_at_once_loses_nothing", attaching_and_detaching_at_once_loses_nothing),
             ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
             ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),

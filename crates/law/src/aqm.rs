@@ -82,7 +82,7 @@ pub enum Event {
         /// True for ECT(1) or CE, which select the low-latency queue (RFC 9331).
         low_latency: bool,
     },
-    /// The packet that arrived (or reached the head) last was marked, or dropped: by the coin in place of a mark, or by a full
+    /// The packet that arrived (or reached the head) last was marked, or dropped: by a random draw in place of a mark, or by a full
     /// buffer. With [`Requirements::overrules_marks`], the output then holds the probability that a packet due for a mark is
     /// dropped instead.
     Hit,
@@ -226,11 +226,11 @@ impl Context {
 pub struct Requirements {
     /// The period of [`Event::Tick`] [s].
     pub tick_s: Option<f64>,
-    /// The moment of the coin toss.
+    /// The moment of the random draw.
     pub decides: Decides,
     /// True: packets that can be marked are marked; false: they are dropped.
     pub marks: bool,
-    /// True if a packet that the coin chose for a mark may be dropped all the same: a second coin decides, by the output
+    /// True if a packet that was chosen for a mark may be dropped all the same: a second random draw decides, by the output
     /// after [`Event::Hit`]. If false, the output after a hit has no meaning for the packet.
     pub overrules_marks: bool,
     /// True: [`Observation::queue`] is in bytes over the mean packet; false: packets of every size count one.
@@ -289,7 +289,7 @@ pub enum Serve {
     },
 }
 
-/// The moment at which an AQM's coin is tossed for a packet.
+/// The moment at which an AQM's random draw is made for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decides {
     /// Never.

@@ -201,8 +201,8 @@ pub struct Requirements {
     /// True if a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
     /// least one packet is in flight.
     pub fractions: bool,
-    /// True if it requires [`Observation::in_flight`] with [`Event::Congestion`] and [`Event::Timeout`]: FlightSize of RFC 5681, of
-    /// which equation (4) takes half. Of a flow that uses its window it is the window.
+    /// True if it requires [`Observation::in_flight`] with [`Event::Congestion`] and [`Event::Timeout`]: FlightSize of RFC 5681,
+    /// half of which is the new ssthresh by equation (4). A flow that uses its window has a FlightSize of its window.
     pub flight_size: bool,
     /// True if it names a controller of the kernel: no other host may run it.
     pub kernel: bool,

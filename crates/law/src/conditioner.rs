@@ -68,7 +68,7 @@ impl Colour {
 /// The reason of a call to the conditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A packet of the aggregate arrived; the host then tosses the coin.
+    /// A packet of the aggregate arrived; the host then draws at random.
     Arrival {
         /// Its size on the wire [B].
         bytes: u32,
@@ -77,7 +77,7 @@ pub enum Event {
     Coloured {
         /// Its size on the wire [B].
         bytes: u32,
-        /// The outcome of the coin.
+        /// The outcome of the random draw.
         colour: Colour,
     },
 }
@@ -110,7 +110,7 @@ impl Output<f64> {
 }
 
 impl<N: Number> Output<N> {
-    /// The output without a coin: the packet is `colour`.
+    /// The output without a random draw: the packet is `colour`.
     fn certain(colour: Colour, level: N) -> Self {
         let sure = |of| if colour == of { N::of(1.0) } else { N::of(0.0) };
         Self { yellow: sure(Colour::Yellow), red: sure(Colour::Red), level }

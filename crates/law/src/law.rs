@@ -61,7 +61,7 @@ pub trait Role: Debug + 'static {
     type Observation<N: Number>: Fields<N> + Copy + Debug;
     /// The event: kinds and counts, never a differentiable number.
     type Event: Copy + Debug;
-    /// The law's output: windows, gaps, probabilities. The host tosses the coin.
+    /// The law's output: windows, gaps, probabilities. The host draws at random.
     type Output<N: Number>: Fields<N> + Copy + Debug;
     /// The facts about the law's host and link when its parameters are compiled.
     type Context: Debug;
@@ -113,7 +113,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
         observation: &<Self::Role as Role>::Observation<N>,
     ) -> <Self::Role as Role>::Output<N>;
     /// The mean output of the state over the law's own spacing of marks; differs from [`Law::output`] only if a law
-    /// shapes its coin by the packets before (RED).
+    /// spaces its marks by the packets before (RED).
     fn mean_output(
         &self,
         state: &Self::State,
@@ -141,7 +141,7 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     fn requirements(&self) -> <Self::Role as Role>::Requirements;
 }
 
-/// One compiled law and the states of everything it drives, behind one dynamic call an event.
+/// One compiled law and the states of all its instances, behind one dynamic call an event.
 pub trait Instances<N: Number, R: Role>: Send + Sync {
     /// Adds an instance in its starting state and returns its number; numbers count up from zero.
     fn add(&mut self) -> usize;
@@ -265,7 +265,7 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         event: <L::Role as Role>::Event,
         observation: &<L::Role as Role>::Observation<N>,
     ) {
-        // Off the heap and behind one dynamic call, since hosts of fluid ask this for every packet and outcome.
+        // Off the heap and behind one dynamic call, since the fluid world computes this for every packet and outcome.
         let mut state = self.law.initial_state_of(at);
         let mut put = numbers.iter();
         state.each(&mut |x| put.next().into_iter().for_each(|number| *x = *number));
@@ -357,7 +357,7 @@ pub enum Linearisation {
     /// By dual numbers through a model of its means, which its builder for dual numbers builds instead: for laws that count
     /// packets one by one, or remember past events. The text names the parts that the model leaves out.
     Mean(&'static str),
-    /// Only the loop of its own that it closes around something else, as a step map; the text names the loop. Its builder
+    /// Only its outer loop, as a discrete-time map; the text names the loop. Its builder
     /// for dual numbers then builds that loop alone: a tick is a period of it, the observation of a tick is that of the
     /// whole period, and the first number of its state is the one it controls.
     Outer(&'static str),

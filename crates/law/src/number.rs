@@ -9,7 +9,7 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 pub use dual::Dual;
 pub use fix::Fix;
 
-/// The arithmetic of a law. No clock, coin, I/O or integer cast can reach it.
+/// The arithmetic of a law. No clock, random draw, I/O or integer cast can reach it.
 ///
 /// `min`, `max` and `clamp` are the only branches on numbers that leave a trace: a [`Dual`] takes the live branch and
 /// notes how near the other was. A plain comparison is for conditions that an equilibrium is never close to, such as

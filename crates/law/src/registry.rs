@@ -249,7 +249,7 @@ fn sound<R: Registered>(entry: &Entry<R>) -> Result<(), String> {
             return Err(format!("the default of `{name}` is not within {} to {}", parameter.least, parameter.most));
         }
         if matches!(parameter.unit, Unit::Choice([])) {
-            return Err(format!("`{name}` is a choice of nothing; give it its words"));
+            return Err(format!("the parameter `{name}` is a choice without words; list the words that it may have"));
         }
     }
     if entry.dual.is_none() && !matches!(entry.linearisation, Linearisation::Unsupported(_)) {
@@ -271,7 +271,7 @@ fn compiles<R: Registered>(entry: &'static Entry<R>) -> Result<(), String> {
     compiles_in(entry, entry.fixed)?;
     let Some(program) = entry.kernel else { return Ok(()) };
     let values = Values::some(entry.parameters);
-    // Whether these values fit each other is `fixed`'s to say.
+    // `fixed` decides whether these values fit each other.
     let _: Vec<_> = R::places().iter().map(|place| program.parameter_words(&values, place)).collect();
     values.missed().map_or(Ok(()), Err)
 }
@@ -287,7 +287,7 @@ fn compiles_in<N: Number, R: Registered>(entry: &'static Entry<R>, build: Option
     // Of values that a scenario must give, others may be right.
     let has_all = entry.parameters.iter().all(|parameter| parameter.default != Default::Required);
     match built.into_iter().find_map(Result::err) {
-        Some(why) if has_all && !any => Err(format!("it refuses its own defaults: {why}")),
+        Some(why) if has_all && !any => Err(format!("it refuses the defaults of its own parameters: {why}")),
         _ => Ok(()),
     }
 }
@@ -363,7 +363,7 @@ mod tests {
             (&REAL, "reads a parameter `gian` that the law does not have; its parameters: `gain`"),
             (&FIXED, "reads a parameter `gian`"),
             (&OPEN, "`gain` has no value here; read it with `values.optional"),
-            (&AGAINST, "it refuses its own defaults: a is below b"),
+            (&AGAINST, "it refuses the defaults of its own parameters: a is below b"),
         ] {
             let refused = Registry::standard().with(entry).unwrap_err();
             assert!(refused.law == "mine" && refused.why.contains(why), "{refused}");

@@ -1,4 +1,4 @@
-//! Hosts of queue laws and conditioners, and ways into the network: departure times, drops, marks, colours, idle time. Time and coins are arguments.
+//! Hosts of queue laws and conditioners, and ways into the network: departure times, drops, marks, colours, idle time. Time and random draws are arguments.
 //!
 //! A queue in front of a line is a [`Port`] where the moment a packet departs is known when it arrives: one queue,
 //! served first in, first out, that loses nothing once it has let it in. Everything else is [`Served`], which holds the

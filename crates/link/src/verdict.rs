@@ -1,4 +1,4 @@
-//! The fate of a packet by a law's output. The coin is tossed here and nowhere else.
+//! The fate of a packet by a law's output. The random draw is made here and nowhere else.
 
 use penstock_law::aqm::{self, Aqm, Event};
 use penstock_law::law::Instances;
@@ -16,7 +16,7 @@ pub(crate) enum Verdict {
     Unsound,
 }
 
-/// The fate of a packet that was just reported to a law: the coin is tossed, a hit is reported, and the law may overrule
+/// The fate of a packet that was just reported to a law: the random draw is made, a hit is reported, and the law may overrule
 /// a mark ([`aqm::Requirements::overrules_marks`]). `markable` is whether this packet can be marked.
 #[inline]
 pub(crate) fn judge(
@@ -56,7 +56,7 @@ fn hit(
     if marks && markable && !overruled { Verdict::Mark } else { Verdict::Drop }
 }
 
-/// Tosses the coin, unless the law is certain to pass it. `marks` means that the law marks and that this
+/// Draws at random, unless the law is certain to pass it. `marks` means that the law marks and that this
 /// packet can be marked.
 #[inline]
 pub(crate) fn toss(chance: &aqm::Output<f64>, marks: bool, coin: impl FnOnce() -> f64) -> Verdict {

@@ -38,9 +38,9 @@ const fn entry(name: &'static str, title: &'static str, colour: &'static str) ->
 
 /// The controllers that quinn brings. Nothing but quinn runs them: `--world linux --generator quic`.
 pub static CONTROLLERS: [Entry<Controller>; 3] = [
-    entry("quinn-newreno", "NewReno as quinn has it", "#7a2a08"),
-    entry("quinn-cubic", "CUBIC as quinn has it", "#16367a"),
-    entry("quinn-bbr", "BBR, version 1, as quinn has it", "#6e451c"),
+    entry("quinn-newreno", "NewReno by the code of the QUIC stack quinn", "#7a2a08"),
+    entry("quinn-cubic", "CUBIC by the code of the QUIC stack quinn", "#16367a"),
+    entry("quinn-bbr", "BBR, version 1, by the code of the QUIC stack quinn", "#6e451c"),
 ];
 
 numbers! {
@@ -131,7 +131,9 @@ pub(crate) fn makes(chosen: &Chosen<Controller>, mtu: u16, initial_window: f64, 
 pub(crate) fn complaint(controller: Box<dyn congestion::Controller>) -> Option<String> {
     let unsound = controller.into_any().downcast::<Hosted>().ok()?.unsound();
     let times = if unsound == 1 { "once".to_owned() } else { format!("{unsound} times") };
-    (unsound > 0).then(|| format!("its law had a window or a gap {times} that is negative, infinite or not a number"))
+    (unsound > 0).then(|| {
+        format!("the output of its law was {times} a window or a gap that is negative, infinite or not a number")
+    })
 }
 
 #[cfg(test)]
@@ -185,7 +187,7 @@ mod tests {
         assert_eq!(complaint_of(laws.controller("newreno").unwrap()), None);
         assert_eq!(
             complaint_of(&BROKEN).as_deref(),
-            Some("its law had a window or a gap once that is negative, infinite or not a number")
+            Some("the output of its law was once a window or a gap that is negative, infinite or not a number")
         );
     }
 }

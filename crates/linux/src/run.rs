@@ -74,7 +74,9 @@ impl World for Linux {
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
         if watcher.wants_packets() {
-            return Err(refused(&"no captures here yet: run the traffic by `linux path FILE --pcap -- COMMAND`"));
+            return Err(refused(
+                &"the Linux world does not capture packets of a run: run the traffic by `linux path FILE --pcap -- COMMAND`",
+            ));
         }
         let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut plan = self.plan(scenario)?;

@@ -12,8 +12,9 @@ mod optional;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io, thread};
 
-use bench::{Bench, names};
+use bench::Bench;
 use laboratory::{Laboratory, line};
+use optional::available;
 use penstock_kernel::attach::{self, Place, controller};
 use penstock_path::ends::FlowHabits;
 
@@ -131,7 +132,7 @@ fn half_a_minute_of_each_controller() {
     let made = bench::Objects::pinned(&bench.pins);
     assert_eq!((made.links.len(), made.left()), (3, made.clone()));
     drop(bench);
-    bench::eventually(|| CASES.iter().all(|case| !names().contains(&case.law.to_owned())));
+    bench::eventually(|| CASES.iter().all(|case| !available().contains(&case.law.to_owned())));
     // Programs go with the maps that hold them.
     bench::eventually(|| made.left() == bench::Objects::default());
 }

@@ -19,7 +19,7 @@ use penstock_law::Registry;
 
 /// A directory of pins for this process alone.
 fn pins() -> Pins {
-    Pins::at(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()))
+    Pins::at(optional::pins("test"))
 }
 
 /// One flow of TCP with ECN over a path of 1 Gbit/s and 20 ms, whose sender's device has the program, told of 50 Mbit/s: it

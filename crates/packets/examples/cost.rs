@@ -1,8 +1,10 @@
 //! The cost of a packet: runs a scenario file in this process and prints how many packets that were, for a program that counts
 //! instructions beside it.
 //!
-//!     cargo build --release -p penstock-packets --example cost
-//!     valgrind --tool=callgrind target/release/examples/cost scenarios/validation-red.toml 'duration="8 s"' 'warmup="1 s"'
+//! ```text
+//! cargo build --release -p penstock-packets --example cost
+//! valgrind --tool=callgrind target/release/examples/cost scenarios/validation-red.toml 'duration="8 s"' 'warmup="1 s"'
+//! ```
 
 use std::error::Error;
 use std::{env, fs};

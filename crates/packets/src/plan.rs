@@ -509,7 +509,7 @@ fn bottleneck(
     known: model::KnownBottleneck,
 ) -> Result<Known, RunError> {
     let no = |what: &str, remedy: &str| {
-        refused(format!("flows.{name}.sender.bottleneck: {what}, so there is no true value: {remedy}"))
+        refused(format!("flows.{name}.sender.bottleneck: {what}, so the law has no true value to observe: {remedy}"))
     };
     let on_the_way = group.forward.iter().map(|link| &scenario.links[link]);
     let Some(link) = on_the_way.min_by(|a, b| a.rate.bit_per_s().total_cmp(&b.rate.bit_per_s())) else {
@@ -534,7 +534,7 @@ fn transfer(payload: u64, bytes: Option<u64>, size: u16) -> (u64, u16) {
     (segments, size - (segments * payload - bytes) as u16)
 }
 
-/// Links with their laws and coins.
+/// Links with their laws and random draws.
 fn links(scenario: &Scenario, routes: &Routes) -> Result<Vec<Link>, RunError> {
     let build = |(at, (name, link)): (usize, (&String, &model::Link))| {
         let behind = routes.lines.iter().filter(|(port, _)| *port as usize == at).map(|(_, delay)| *delay);

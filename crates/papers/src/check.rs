@@ -210,7 +210,9 @@ fn claim(claim: &Claim, item: &Item) -> Result<(), String> {
 
 fn result(path: &str) -> Result<(), String> {
     if path.split('.').next() == Some("engine") {
-        return Err(format!("`{path}` is what a run cost, not what it found: it differs from run to run"));
+        return Err(format!(
+            "`{path}` measures the cost of a run, which differs from run to run: choose a result of the run"
+        ));
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
             (false, Some(chance)) if chance <= 1.0 - certainty::ENOUGH => (Verdict::Fails, None),
             (_, Some(chance)) => {
                 let share = (100.0 * chance).round();
-                let why = format!("{share} % of draws from the {} seeds keep the bound", numbers.seeds());
+                let why = format!("{share} % of bootstrap samples of the {} seeds keep the bound", numbers.seeds());
                 (Verdict::Undecided, Some(why))
             }
         }

@@ -375,7 +375,7 @@ fn bad_papers_are_refused_with_line_and_remedy() {
         refused(
             "[[item]]\nid = 'a'\ntitle = 't'\nplace = 'p'\nworld = 'packets'\nscenario = 's'\nx = { key = 'k', label = 'l' }\ny = { path = 'engine.cpu_s', label = 'l' }"
         ),
-        "paper.toml:7: item `a`: `engine.cpu_s` is what a run cost, not what it found: it differs from run to run"
+        "paper.toml:7: item `a`: `engine.cpu_s` measures the cost of a run, which differs from run to run: choose a result of the run"
     );
 }
 
@@ -398,7 +398,10 @@ fn a_verdict_that_hangs_on_one_seed_is_undecided() {
     assert_eq!(found.seeds, Some(5));
     let chance = found.chance.unwrap();
     assert!((chance - (1.0 - 0.327_68)).abs() < 0.05, "{chance}");
-    assert_eq!(found.why.unwrap(), format!("{} % of draws from the 5 seeds keep the bound", (100.0 * chance).round()));
+    assert_eq!(
+        found.why.unwrap(),
+        format!("{} % of bootstrap samples of the 5 seeds keep the bound", (100.0 * chance).round())
+    );
 
     let undecided = |least: f64| judged(&format!("test = {{ at_least = {least} }}"), &cells).verdict;
     assert_eq!(undecided(0.90), Verdict::Holds);

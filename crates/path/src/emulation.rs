@@ -500,7 +500,9 @@ impl Plan {
         let delay = |links: &[String]| Time(links.iter().map(|l| scenario.links[l].delay.0).sum());
         let links = delay(&group.forward) + delay(&group.backward);
         if links > rtt {
-            let what = format!("flows.{name}.rtt: {rtt} is less than the {links} of its links");
+            let what = format!(
+                "flows.{name}.rtt: {rtt} is less than {links}, the propagation delay of the links there and back"
+            );
             return Err(Refused::new(what, "make it longer, or the links shorter"));
         }
         Ok([

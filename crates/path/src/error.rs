@@ -83,10 +83,12 @@ impl Lateness {
         if error.longest_gap > bound.longest_gap {
             error
                 .beyond
-                .push(format!("the path did not look for {}; the bound is {}", error.longest_gap, bound.longest_gap));
+                .push(format!("the emulator paused for {}; the bound is {}", error.longest_gap, bound.longest_gap));
         }
         if error.device_drops > 0 {
-            error.beyond.push(format!("{} packets were lost between a device and the path", error.device_drops));
+            error
+                .beyond
+                .push(format!("{} packets were lost between a network device and the emulator", error.device_drops));
         }
         error
     }
@@ -152,6 +154,6 @@ mod tests {
         away.looked_away(Time(6000 * US));
         assert_eq!((away.sum_up(bound).gaps, away.sum_up(bound).beyond.len()), (1, 1));
         lateness.device_drops = 1;
-        assert_eq!(lateness.sum_up(bound).beyond, ["1 packets were lost between a device and the path"]);
+        assert_eq!(lateness.sum_up(bound).beyond, ["1 packets were lost between a network device and the emulator"]);
     }
 }

@@ -158,7 +158,11 @@ impl Laid {
     pub fn new(scenario: &Scenario, habits: &Habits) -> Result<Self, Error> {
         let emulation = Emulation::of(scenario)?;
         if emulation.flows() > address::MOST_FLOWS {
-            let what = format!("{} flows; this world has addresses for {}", emulation.flows(), address::MOST_FLOWS);
+            let what = format!(
+                "the scenario has {} flows; the emulated path has addresses for {}",
+                emulation.flows(),
+                address::MOST_FLOWS
+            );
             return Err(Refused::new(what, "run fewer").into());
         }
         if let Some(missing) = missing().into_iter().next() {

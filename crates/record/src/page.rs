@@ -51,10 +51,11 @@ path, such as `links.bottleneck.utilization`.
 ## Identity and integrity
 
 `code` in `record.toml` identifies the code that computed the numbers. `code` is the word `sources` and a SHA-256 over
-every source file that can change a number. These are all crates except `cli`, `evaluation`, `fuzz`, `papers`, `report`
-and `surface`, the kernel implementations in `bpf/`, the manifests, `Cargo.lock` and the compiler's version. If the
-command was not built from the workspace, `code` is the word `program` and the SHA-256 of the program. Laws in Python
-follow, each with the SHA-256 of its code. A sweep reuses a finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
+every source file that can change a number. These source files are those of all crates except `cli`, `evaluation`,
+`fuzz`, `papers`, `report` and `surface`. The SHA-256 also covers the kernel implementations in `bpf/`, the manifests,
+`Cargo.lock` and the compiler's version. If the command was not built from the workspace, `code` is the word `program`
+and the SHA-256 of the program. After that, `code` names each law in Python with the SHA-256 of its code. A sweep reuses
+a finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
 builds on several machines, with or without optimisation, share records: results of these builds are the same bits.
 `version` and `commit` (with `-dirty` after local changes) in `record.toml` are only information for people.
 
@@ -66,8 +67,8 @@ kill or a power failure leaves no partial record. Names in `files` are plain, wi
 files only, never links or devices. The largest files that commands read are `record.toml` of 64 MB, `summary.json` and
 `sweep.json` of 1 GB, and a table of 4 GB and 500 million values.
 
-Penstock neither uses nor changes records of format 1 (`format = 1`, without `code` and without the last line).
-`penstock run RECORD/record.toml` makes such a record again.
+A sweep neither uses nor changes records of format 1 (`format = 1`, without `code` and without the last line).
+`penstock show` opens records of format 1. `penstock run RECORD/record.toml` runs the scenario of such a record again.
 ";
 
 const SERIES_HEAD: &str = "\
@@ -78,8 +79,8 @@ that ended. A row of `pages.parquet` is a page whose objects have all come. A ro
 has come. An *average* covers the `sample` before `time_s`; an *instant* is the value at `time_s`. In `flows.parquet`
 and `cells.parquet` an average covers the measured span.
 
-The state of a law has the columns in [laws.md](laws.md), also printed by `penstock laws NAME`. Each of these columns is
-an *instant*.
+The state of a law has the columns in [laws.md](laws.md), also printed by `penstock laws NAME`. Each column with the
+state of a law is an *instant*.
 
 A Parquet file describes its own columns. The metadata of each field contain `kind`, `unit` (`1` for a plain number),
 `description`, and for the state of a law `title`, its name in words. With pyarrow the metadata of a field are in
@@ -122,7 +123,7 @@ pub fn reference() -> String {
         "`summary.json`",
         "The numbers of the whole measured span are at the top level of the file.",
     );
-    table::<Measured>(&mut page, "A span", "The whole span, and each of `windows`.");
+    table::<Measured>(&mut page, "A span", "The numbers of the whole measured span, and of each span in `windows`.");
     table::<LinkSummary>(&mut page, "`links.NAME`", "One link.");
     table::<QueueSummary>(&mut page, "`links.NAME.queues.NAME`", "One queue of a link that has several.");
     table::<LinkDynamics>(
@@ -137,8 +138,9 @@ pub fn reference() -> String {
         &mut page,
         "`slowdown`",
         "The slowdown is the completion time over that of the same transfer alone on its path. Alone, a transfer takes \
-         its size with headers over the rate of the path's slowest link, plus a round trip without queues. A rate that \
-         changes counts with its value at the start, and a trace with its mean.",
+         its size with headers over the rate of the path's slowest link, plus a round trip without queues. If a link's \
+         rate changes, the slowdown uses its rate at the start. If the rate follows a trace, the slowdown uses the \
+         trace's mean.",
     );
     table::<Pages>(&mut page, "`groups.NAME.pages`", "Web pages of a group with `page`.");
     table::<Videos>(&mut page, "`groups.NAME.video`", "Sessions of a group with `video`.");
@@ -152,7 +154,7 @@ pub fn reference() -> String {
     );
     table::<FlowSummary>(&mut page, "`flows`", "One flow.");
     table::<Fairness>(&mut page, "`fairness`", "All flows together.");
-    table::<Dynamics>(&mut page, "`dynamics`", "All flows over time.");
+    table::<Dynamics>(&mut page, "`dynamics`", "The behaviour over time of all flows together.");
     table::<ClassSummary>(
         &mut page,
         "`classes.NAME`",
@@ -184,11 +186,15 @@ pub fn reference() -> String {
     table::<Axis<'_>>(
         &mut page,
         "`axes` of a sweep",
-        "The varied keys of the sweep. Labels of their values are text as in the scenario file.",
+        "The varied keys of the sweep. The labels of a varied key's values are text as in the scenario file.",
     );
-    table::<Labelled<'_>>(&mut page, "`axes[].places`", "A place on an axis.");
+    table::<Labelled<'_>>(&mut page, "`axes[].places`", "One value or case of an axis of the sweep.");
     table::<CellOf<'_>>(&mut page, "`cells` of a sweep", "One cell.");
-    table::<Group<'_>>(&mut page, "`groups` of a sweep", "Cells that differ only in their seed.");
+    table::<Group<'_>>(
+        &mut page,
+        "`groups` of a sweep",
+        "A group of the sweep's cells that differ only in their seed.",
+    );
     table::<Difference<'_>>(
         &mut page,
         "`differences` of a sweep",

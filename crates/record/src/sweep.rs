@@ -53,7 +53,7 @@ pub(crate) struct SweepFile<'a> {
     axes: Vec<Axis<'a>>,
     /// Each cell, in the order of the axes.
     cells: Vec<CellOf<'a>>,
-    /// Cells that differ only in their seed, combined.
+    /// Each group of the sweep's cells that differ only in their seed, combined.
     groups: Vec<Group<'a>>,
     /// Differences between groups that differ only in their place on a named axis, such as `case`: every later place
     /// minus every earlier one, seed by seed, over the seeds of both, if they are two or more.
@@ -70,7 +70,7 @@ pub(crate) struct Axis<'a> {
     places: Vec<Labelled<'a>>,
 }
 
-/// A place on an axis.
+/// One value or case of an axis of the sweep.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Labelled<'a> {
     /// As the scenario's file has it: `10 ms`.

@@ -369,9 +369,9 @@ impl TableView {
         for (place, claim) in claims {
             let mut remarks = Vec::new();
             if claim.unstated {
-                remarks.push("result of ours".to_owned());
+                remarks.push("result not in the paper".to_owned());
             } else if claim.ours {
-                remarks.push("ours".to_owned());
+                remarks.push("test not in the paper".to_owned());
             }
             if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
                 remarks.push(format!("recorded: {}", recorded.word()));

@@ -386,9 +386,9 @@ mod tests {
 Figure 5
 
 Verdict         Claim        Bound   Measured  Remark
-────────────────────────────────────────────────────────────────────
+─────────────────────────────────────────────────────────────────────────────────────
 ✓ holds         utilization  > 0.95  0.987
-✗ fails         b            > 0.95  0.987     ours, recorded: holds
+✗ fails         b            > 0.95  0.987     test not in the paper, recorded: holds
 – not run here  c            > 0.95  0.987
 
 3 claims: 1 holds, 1 fails, 1 not run here. 1 verdict differs from the record.

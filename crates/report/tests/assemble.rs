@@ -337,9 +337,9 @@ fn a_path_states_its_error() {
     assert_eq!(row("Lateness, median")[0], "\u{2013}", "not measured");
     assert_eq!(section.tables[1].rows, [["ftp", "reno, SACK"]]);
     assert_eq!(section.prose, "No link was a bottleneck.\n\nup/back: 3 drops, 0 marks.");
-    let ill = page(Some(path(false, r#""the path did not look for 7.1 ms""#)));
+    let ill = page(Some(path(false, r#""the emulator paused for 7.1 ms""#)));
     let callout = ill.sections[1].callout.as_ref().expect("it says so");
-    assert!(callout.tone == Tone::Bad && callout.text.ends_with("did not look for 7.1 ms."), "{callout:?}");
+    assert!(callout.tone == Tone::Bad && callout.text.ends_with("the emulator paused for 7.1 ms."), "{callout:?}");
 }
 
 /// Findings stand in a box of their own, under the tables.

@@ -68,7 +68,7 @@ pub(crate) static TABLES: &[&Table] = &[
 /// The whole file.
 pub(crate) static SCENARIO: Table = Table {
     path: "",
-    what: "The top of the file.",
+    what: "The keys at the top level of a scenario file.",
     keys: &[
         key("format", Shape::Whole(1, 1), Required, "the version of the format"),
         key("title", Shape::Text, Means("the file's name"), "one line for people"),
@@ -119,7 +119,7 @@ pub(crate) static SCENARIO: Table = Table {
 
 pub(crate) static PACKET: Table = Table {
     path: "packet",
-    what: "The size of a full data packet, in two parts.",
+    what: "The size of a full data packet on the wire, and of the data in it.",
     keys: &[
         key("wire", BYTES, Required, "its size on the wire, headers included; at most 65535 B, as IP allows"),
         key("payload", BYTES, Required, "the user's data in it"),
@@ -128,8 +128,8 @@ pub(crate) static PACKET: Table = Table {
 
 pub(crate) static DEFAULTS: Table = Table {
     path: "defaults",
-    what: "Defaults for the keys of links and groups. Options of a `sender` apply one by one, every other table as a \
-           whole. A group ignores an option that its law does not use.",
+    what: "Defaults for the keys of links and groups. Each option of a `sender` in the defaults applies by itself. \
+           Every other table in the defaults applies as a whole. A group ignores an option that its law does not use.",
     keys: &[
         key("links", Shape::Table(&LINK), Means("none"), "keys of links"),
         key("flows", Shape::Table(&FLOWS), Means("none"), "keys of groups"),
@@ -273,10 +273,10 @@ pub(crate) static DELAY: Table = Table {
     path: "links.NAME.delay",
     what: "With `every` and `steps`, the delay takes steps of equal length, again and again until the run ends. With \
            `trace`, the delay follows a recorded file. Each line of the trace file is a time and a delay, both in \
-           seconds, as in `15,0.027`. The first line may be `time,delay`. The first time is 0, and times increase. \
-           Each delay holds until the next time, and the last delay until the run ends. The name of the trace \
-           file is relative to the folder of the scenario. The trace file has at most 100,000 delays. The record of a \
-           run has these delays as a list.",
+           seconds, as in `15,0.027`. The first line of the trace file may be the header `time,delay`. The first time \
+           in the trace file is 0, and times increase. Each delay holds until the next time, and the last delay until \
+           the run ends. The name of the trace file is relative to the folder of the scenario. The trace file has at \
+           most 100,000 delays. The record of a run has the delays of the trace file as a list.",
     keys: &[
         key("every", DURATION, Means("no steps"), "length of each step"),
         key("steps", Shape::List(&DURATION), Means("no steps"), "two or more delays, in order"),
@@ -313,7 +313,7 @@ pub(crate) static POLICER: Table = Table {
 pub(crate) static AGGREGATION: Table = Table {
     path: "links.NAME.aggregation",
     what: "Packets that have left the queue wait and then go together, as in access networks that take turns (802.11, \
-           DOCSIS, LTE). The propagation delay follows after this wait.",
+           DOCSIS, LTE). The link's propagation delay follows after the wait for aggregation.",
     keys: &[
         key("time", DURATION, Required, "how long the first of them waits at most, above zero"),
         key("packets", Shape::Whole(2, MOST_WINDOW), Means("any number"), "this many waiting packets go at once"),
@@ -428,8 +428,8 @@ pub(crate) static DYNAMICS: Table = Table {
     path: "dynamics",
     what: "With this table, which may be empty, `summary.json` has `dynamics` of each link, each group and all flows \
            together, for the whole span and each of `windows`; `docs/record.md` defines the numbers. Links and flows \
-           are sampled at each multiple of `round`. A span of time counts the rounds that lie wholly in it. \
-           `[dynamics]` changes nothing else in a run.",
+           are sampled at each multiple of `round`. The numbers for a span of time use only the rounds that lie wholly \
+           in the span. Apart from `dynamics` in the summary, `[dynamics]` changes nothing in a run.",
     keys: &[key(
         "round",
         DURATION,

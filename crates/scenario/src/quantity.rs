@@ -314,7 +314,7 @@ fn measure(text: &str, kind: &Kind) -> Result<(Decimal, u128, i32), Unreadable> 
     if decimal.negative && decimal.digits != 0 {
         return Err(Unreadable {
             found: format!("`{text}` is negative"),
-            remedy: format!("write {} of zero or more", kind.noun),
+            remedy: format!("write {} that is not negative", kind.noun),
         });
     }
     Ok((decimal, *factor, *power))

@@ -37,7 +37,7 @@ impl Seed {
         Stream(Xoshiro256PlusPlus::from_seed(mixed))
     }
 
-    /// The coins that belong to `name`.
+    /// The random draws that belong to `name`.
     pub fn coins(self, name: &str) -> Coins {
         Coins(self.stream(name).bits())
     }

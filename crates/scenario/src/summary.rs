@@ -113,7 +113,7 @@ pub struct Measured {
     /// Each customer.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub customers: IndexMap<String, CustomerSummary>,
-    /// All flows over time; absent without `[dynamics]`.
+    /// The behaviour over time of all flows together; absent without `[dynamics]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<Dynamics>,
 }

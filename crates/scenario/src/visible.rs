@@ -1,22 +1,24 @@
-//! Characters that a terminal or an editor acts on instead of showing them: control characters, and marks that change the
-//! direction of text. A name may have none of them, and text that is printed shows them as escapes.
+//! Characters that a terminal or an editor acts on instead of showing them: control characters, marks that change the
+//! direction of text, and those without width or ink. A name may have none of them, and text that is printed shows them as
+//! escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whether a character acts on text instead of being part of it.
 ///
-/// These are the control characters, the separators of lines and paragraphs, and what Unicode calls explicit directional
-/// formatting (UAX 9, section 2).
+/// These are the control characters, the separators of lines and paragraphs, what Unicode calls explicit directional
+/// formatting (UAX 9, section 2), and the zero-width space, the word joiner and the byte order mark. The joiners within words
+/// of some scripts are text.
 ///
 /// ```
 /// use penstock_scenario::visible::acts;
-/// assert!(acts('\u{1b}') && acts('\n') && acts('\u{202e}') && !acts('\u{e9}'));
+/// assert!(acts('\u{1b}') && acts('\n') && acts('\u{202e}') && acts('\u{200b}') && !acts('\u{e9}') && !acts('\u{200d}'));
 /// ```
 pub fn acts(c: char) -> bool {
     let direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || direction
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}' | '\u{2060}' | '\u{feff}') || direction
 }
 
 /// Text of several lines with everything else that acts as an escape, such as `\u{1b}`.

@@ -115,7 +115,10 @@ impl Limits {
         let unresponsive =
             crossing.clone().filter(|(name, _)| role(name) == Role::Cross).map(|(_, g)| offered(g)).sum::<f64>();
         if unresponsive > self.cross * mean {
-            return Some(format!("sources without congestion control send {} of its rate", unresponsive / mean));
+            return Some(format!(
+                "sources without congestion control send at {} times the rate of this link",
+                unresponsive / mean
+            ));
         }
         let packets = mean * scenario.duration.seconds() / scenario.packet.wire.bits();
         let slowest = scenario.links.values().map(|other| self::mean(other, scenario.duration)).fold(mean, f64::min);

@@ -142,7 +142,10 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
         );
         Callout { tone: Tone::Neutral, text }
     } else {
-        Callout { tone: Tone::Bad, text: format!("{found} confirmed on fresh seeds, in {evaluations} evaluations.") }
+        Callout {
+            tone: Tone::Bad,
+            text: format!("Failures confirmed on fresh seeds: {found}, in {evaluations} evaluations."),
+        }
     };
     let mut tables = vec![table];
     let phases = TableView {

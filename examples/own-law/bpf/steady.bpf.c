@@ -33,7 +33,7 @@ static inline void steady_event(const struct steady_params *p, struct steady *s,
 		s->window_q32 = fx_mul(s->window_q32, FX_HALF);
 		break;
 	}
-	s->window_q32 = fx_max(s->window_q32, 2 * FX_ONE);
+	s->window_q32 = fx_max(s->window_q32, FX_ONE);
 }
 
 #define LAW_NAME "steady"

@@ -77,7 +77,7 @@ impl<N: Number> Law<N> for Steady<N> {
             Event::Congestion | Event::Timeout => state.window *= N::of(0.5),
             Event::Ack { .. } | Event::Round | Event::Tick => {}
         }
-        state.window = state.window.max(N::of(2.0));
+        state.window = state.window.max(N::of(1.0));
     }
 
     fn output(&self, state: &State<N>, _: &Observation<N>) -> Output<N> {

@@ -30,7 +30,7 @@ OBSERVATION = (
     Quantity("rtt_gradient", "s/s", -8, 8, "change of the mean round-trip time since the step before"),
     Quantity("delivery", "1", 0, 8, "packets acknowledged in a round-trip time, over the window"),
     Quantity("marked", "1", 0, 1, "share of acknowledged packets that were marked, with ecn=True"),
-    Quantity("cuts", "1", 0, 8, "congestion events in the step"),
+    Quantity("congestion_events", "1", 0, 8, "congestion events in the step"),
     Quantity("timeouts", "1", 0, 8, "retransmission timeouts in the step"),
     Quantity("window", "log2 packets", 0, 20, "binary logarithm of the window"),
     Quantity("rate", "1", 0, 1, "packets acknowledged per second, over the most so far"),

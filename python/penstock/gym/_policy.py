@@ -55,7 +55,7 @@ def controller(
             action = float(np.asarray(policy(self.observation)).ravel()[0])
             action = min(max(action, ACTION.least), ACTION.most)
             self.window = min(max(self.window * exp(action * _LN_2), 1.0), 2.0**20)
-            self.acknowledged = self.marked = self.cuts = self.timeouts = 0
+            self.acknowledged = self.marked = self.congestion_events = self.timeouts = 0
             self.rtt_sum_s, self.rtts = 0.0, 0
 
         def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
@@ -67,7 +67,7 @@ def controller(
                 self.rtts += 1
 
         def on_congestion(self, observation: penstock.Observation) -> None:
-            self.cuts += 1
+            self.congestion_events += 1
 
         def on_timeout(self, observation: penstock.Observation) -> None:
             self.timeouts += 1
@@ -89,7 +89,7 @@ def controller(
                 (rtt_s - before_s) / span_s if before_s > 0 and span_s > 0 else 0.0,
                 rate * rtt_s / self.window,
                 self.marked / self.acknowledged if self.acknowledged else 0.0,
-                float(self.cuts),
+                float(self.congestion_events),
                 float(self.timeouts),
                 log(self.window) / _LN_2,
                 rate / self.best_rate if self.best_rate > 0 else 0.0,

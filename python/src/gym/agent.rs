@@ -137,7 +137,7 @@ impl Agent {
             gradient,
             share(rate * rtt_s, heard.window),
             share(heard.marked, heard.acknowledged),
-            heard.cuts,
+            heard.congestion_events,
             heard.timeouts,
             log2(heard.window),
             share(rate, self.best_rate),

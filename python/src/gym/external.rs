@@ -47,7 +47,7 @@ const NAMES: [(&str, &str); 8] = [
     ("gap", "s"),
     ("acknowledged", "packets"),
     ("marked", "packets"),
-    ("cuts", "1"),
+    ("congestion_events", "1"),
     ("timeouts", "1"),
     ("rtt_sum", "s"),
     ("rtts", "1"),
@@ -65,7 +65,7 @@ pub(super) struct State {
     /// Those of them with an echo of a mark.
     pub(super) marked: f64,
     /// Congestion events.
-    pub(super) cuts: f64,
+    pub(super) congestion_events: f64,
     /// Timeouts.
     pub(super) timeouts: f64,
     /// The latest round trip at each of those acknowledgements, summed [s].
@@ -77,8 +77,8 @@ pub(super) struct State {
 impl State {
     /// Visits each number.
     pub(super) fn each(&mut self, f: &mut dyn FnMut(&mut f64)) {
-        let Self { window, gap_s, acknowledged, marked, cuts, timeouts, rtt_sum_s, rtts } = self;
-        [window, gap_s, acknowledged, marked, cuts, timeouts, rtt_sum_s, rtts].into_iter().for_each(f);
+        let Self { window, gap_s, acknowledged, marked, congestion_events, timeouts, rtt_sum_s, rtts } = self;
+        [window, gap_s, acknowledged, marked, congestion_events, timeouts, rtt_sum_s, rtts].into_iter().for_each(f);
     }
 
     /// The state of these numbers, and those that follow them.
@@ -137,7 +137,7 @@ impl Instances<f64, Controller> for External {
                     state.rtts += 1.0;
                 }
             }
-            Event::Congestion => state.cuts += 1.0,
+            Event::Congestion => state.congestion_events += 1.0,
             Event::Timeout => state.timeouts += 1.0,
             Event::Tick | Event::Round => {}
         }

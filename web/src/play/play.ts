@@ -272,7 +272,7 @@ class Playground {
     const none = get("no-theory");
     none.hidden = !("refused" in answer);
     if ("refused" in answer) {
-      none.replaceChildren(...rich(`No theory of this scenario: ${answer.refused.join(" ")}.`));
+      none.replaceChildren(...rich(`No stability analysis of this scenario: ${answer.refused.join(" ")}.`));
       this.#theory.clear();
       showTheory(get("theory-facts"), undefined);
     }

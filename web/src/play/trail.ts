@@ -75,7 +75,7 @@ export class Trail {
   #draw(): void {
     for (const [of, title, label] of [
       ["swing", "Swing of the queue, measured", "Deviation over mean"],
-      ["margin", "Gain margin, in theory", "Gain margin"],
+      ["margin", "Gain margin of the analysis", "Gain margin"],
     ] as const) {
       const points = [...this.#tried]
         .flatMap(([x, tried]): (readonly [number, number])[] => (tried[of] === null ? [] : [[x, tried[of]]]))

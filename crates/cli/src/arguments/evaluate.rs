@@ -31,10 +31,10 @@ pub(crate) struct Evaluate {
     /// A file with bounds of your own, as in `[gate]` with `"EV-12.share" = [0.5, 2.0]`; exit status 1 if a bound is not kept
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Option<PathBuf>,
-    /// World in which to run the scenarios; `packets,linux` also runs a few cells in the Linux world and prints the differences
+    /// The world that runs the scenarios; `packets,linux` also runs a few cells in the Linux world and prints the differences
     #[arg(long, value_enum, value_delimiter = ',', default_value = "packets")]
     pub(crate) world: Vec<WorldName>,
-    /// Make only every N-th run, starting at the I-th run, to share an evaluation between N machines with I from 1 to N
+    /// Make only the runs I, I+N, I+2N and so on. To share an evaluation between N machines, give each a different I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
     /// List the criteria with their documents and scenarios, and run nothing

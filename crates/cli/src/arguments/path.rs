@@ -9,11 +9,12 @@ use super::{CaptureEnd, Changes};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "COMMAND runs at the sending end. PENSTOCK_RECEIVER has the address of the other end, 10.78.0.1 for \
-                  the first flow. The next flow, with its own round-trip time, has 10.78.0.2. The exit status is \
-                  that of COMMAND; 2 if the program does not exist; 3 if COMMAND succeeded but the server failed, or \
-                  if this machine does not support emulation. The record and standard error tell whether the path \
-                  stayed within its error bounds."
+    after_help = "COMMAND runs at the sending end. Its environment variable PENSTOCK_RECEIVER is the address of the \
+                  receiving end, 10.78.0.1, over the path of the first flow. The address over the path of the next \
+                  flow, with its own round-trip time, is 10.78.0.2. The exit status is that of COMMAND; 2 if the \
+                  program does not exist; 3 if COMMAND succeeded but the server failed, or if this machine does not \
+                  support emulation. The record and standard error tell whether the path stayed within its error \
+                  bounds."
 )]
 pub(crate) struct PathOptions {
     /// The scenario file, which gives the links and the round-trip times of flows. Without a file, --rate and the other
@@ -35,7 +36,7 @@ pub(crate) struct PathOptions {
     /// (net.ipv4.ip_forward)
     #[arg(long)]
     pub(crate) nat: bool,
-    /// Add packets.pcapng to the record, with the headers of the packets at one end of the path
+    /// Add packets.pcapng to the record: all packet headers at COMMAND's end of the path, or with `--pcap=receivers` at the other end
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,
     /// The directory below which the record is written, under a new name

@@ -9,7 +9,7 @@ use super::{Output, WorldName};
 /// Arguments of `penstock break`.
 #[derive(Debug, Args)]
 pub(crate) struct Break {
-    /// The law to search, a controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
+    /// The law under test, a controller or an AQM: its name, or a table such as `{ law = "fast", alpha = "20 packets" }`
     #[arg(value_name = "LAW", required_unless_present_any = ["list", "replay"])]
     pub(crate) law: Option<String>,
     /// The objective, which is the kind of failure to search for; several with commas [default: all objectives, which share the budget]
@@ -18,7 +18,7 @@ pub(crate) struct Break {
     /// The space, which is the set of scenarios to search: `fixed`, `wired`, `wifi`, `cell`, `leo`, `hostile`, or a file
     #[arg(long, value_name = "SPACE|FILE", default_value = "wifi")]
     pub(crate) space: String,
-    /// The most delay that a path may add to packets besides queueing, as in `"10 ms"` [default: from the file of the space]
+    /// The largest jitter, which is the delay that a path may add besides propagation and queueing, as in `"10 ms"` [default: from the file of the space]
     #[arg(long, value_name = "DELAY")]
     pub(crate) jitter: Option<String>,
     /// The largest share of packets that a link may lose at random, as in 0.01 [default: from the file of the space]
@@ -31,18 +31,18 @@ pub(crate) struct Break {
     #[arg(long, value_name = "SCORE")]
     pub(crate) threshold: Option<f64>,
     /// The number of evaluations, each of which is a run with one seed and 20 s of measured time
-    #[arg(long, value_name = "N", default_value_t = 3000)]
-    pub(crate) budget: usize,
+    #[arg(long, value_name = "N", default_value_t = 3000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget: u32,
     /// The seed of all random draws of the search
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
     /// The largest number of failures for each objective
     #[arg(long, alias = "findings", value_name = "N", default_value_t = 3)]
     pub(crate) failures: usize,
-    /// Sample the space with a Latin hypercube only, as a comparison for the whole search
+    /// Sample the space by a Latin hypercube only, without the guided phases of the search, for comparison
     #[arg(long)]
     pub(crate) plain_sampler: bool,
-    /// World in which to run the scenarios
+    /// The world that runs the scenarios: a packet simulator, a fluid model or the kernel's TCP
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
     /// Run at most three failures on the kernel's TCP too
@@ -51,7 +51,7 @@ pub(crate) struct Break {
     /// Run the scenarios of a directory and check the bounds in the files beside them; exit status 1 if a bound is not kept
     #[arg(long, value_name = "DIR", conflicts_with_all = ["law", "objective", "list"])]
     pub(crate) replay: Option<PathBuf>,
-    /// With --replay: also run the scenarios that take long
+    /// With --replay: also run the scenarios whose bounds file has `long = true`
     #[arg(long, requires = "replay")]
     pub(crate) long: bool,
     /// List the objectives and spaces, and run nothing

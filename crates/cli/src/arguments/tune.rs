@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tune {
-    /// PI, after Hollot, Misra, Towsley and Gong (2001), from bounds on flows and round-trip time, and the capacity
+    /// Parameters of the AQM PI, after Hollot, Misra, Towsley and Gong (2001), from the link's rate and bounds on flows and round-trip time
     Pi {
         /// The link's rate, as in "15 Mbit/s"
         #[arg(long, value_name = "RATE")]
@@ -27,7 +27,7 @@ pub(crate) enum Tune {
         #[arg(long)]
         json: bool,
     },
-    /// The lead-lag protocol, by Proposition 3 of Paganini, Wang, Low and Doyle: eta and beta
+    /// Parameters eta and beta of the lead-lag protocol, by Proposition 3 of Paganini, Wang, Low and Doyle
     Leadlag {
         /// The stability gain alpha of the protocol, below pi/2
         #[arg(long, value_name = "ALPHA", default_value_t = 0.37)]
@@ -45,9 +45,9 @@ pub(crate) enum Tune {
         #[arg(long)]
         json: bool,
     },
-    /// The early marker of a token bucket, by Tartarelli and Banchs, (9) to (12): k1 and k2 for a customer
+    /// Parameters k1 and k2 of the early marker of a customer's token bucket, by equations (9) to (12) of Tartarelli and Banchs
     EarlyMarking(TuneEarlyMarking),
-    /// CLCC, by the step map of Pletka, Kind, Waldvogel and Mannel, (6): beta for small and for large errors
+    /// Gains beta of the AQM CLCC for small, medium and large errors, by equation (6) of Pletka, Kind, Waldvogel and Mannel
     Clcc(TuneClcc),
 }
 
@@ -95,11 +95,12 @@ pub(crate) struct TuneClcc {
     /// The target share of the link for the class, above 0 and below 1
     #[arg(long, value_name = "SHARE")]
     pub(crate) share: f64,
-    /// The exponent of the response of the class ratio to the decrease [default: 1/(1 - share), the largest value]
+    /// The exponent gamma: the service of the class over that of the others varies as its decrease to the power of -gamma
+    /// [default: 1/(1 - share), the largest value]
     #[arg(long, value_name = "GAMMA")]
     pub(crate) gamma: Option<f64>,
-    /// The gain margin for small errors, for a ratio that responds one period late; at 4 even such a loop does not
-    /// oscillate
+    /// The gain margin for small errors, if the ratio of service responds one period late; with 4 or more that loop does
+    /// not oscillate
     #[arg(long, value_name = "FACTOR", default_value_t = 4.0)]
     pub(crate) margin: f64,
     /// Print only JSON on standard output

@@ -245,7 +245,7 @@ fn check(home: &Path, sweep_json: &[u8], what: &str) {
                 assert!(!record.ends_with(".damaged"), "{what}: {record}");
                 let header = fs::read(path.join("record.toml")).unwrap_or_else(|e| panic!("{what}: {record}: {e}"));
                 let header = read_header(&header).unwrap_or_else(|e| panic!("{what}: {record}: {e}"));
-                let intact = header.intact(|name| content::open(&path.join(name), content::HASHED));
+                let intact = header.intact(|name| content::listed(&path, name));
                 intact.unwrap_or_else(|e| panic!("{what}: {record}: {e}"));
             }
         }

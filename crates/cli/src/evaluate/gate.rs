@@ -41,7 +41,10 @@ impl Gate {
                 return Err(wrong(at, format!("{key}: write the smaller number first, as in [0.5, 2.0]")));
             }
             let Some((id, measure)) = key.split_once('.') else {
-                return Err(wrong(at, format!("{key}: write ID.MEASURE, as in \"EV-12.share\"")));
+                return Err(wrong(
+                    at,
+                    format!("{key}: this key names no measure of a criterion; write ID.MEASURE, as in \"EV-12.share\""),
+                ));
             };
             let Some(criterion) = criteria.iter().find(|criterion| criterion.id.get_ref() == id) else {
                 return Err(wrong(at, format!("{key}: there is no criterion `{id}`; `evaluate --list` has them all")));

@@ -30,7 +30,9 @@ impl Library {
             let criterion = Criterion::parse(&library.text(&name)?, &library.shown(&name)).map_err(Failure::input)?;
             if criterion.id.get_ref() != name.trim_end_matches(".toml") {
                 let (file, id) = (library.shown(&name), criterion.id.get_ref());
-                return Err(Failure::Input(format!("{file}: the id is `{id}`; name the file {id}.toml")));
+                return Err(Failure::Input(format!(
+                    "{file}: the criterion in this file has the id `{id}`; rename the file to {id}.toml"
+                )));
             }
             library.criteria.push(criterion);
         }
@@ -59,7 +61,7 @@ impl Library {
         }
         names.sort();
         if names.is_empty() {
-            return Err(Failure::Input(format!("{} has no criteria, such as EV-04.toml", folder.shown())));
+            return Err(Failure::Input(format!("{} has no file of a criterion, such as EV-04.toml", folder.shown())));
         }
         Ok(names)
     }

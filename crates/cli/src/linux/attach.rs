@@ -97,22 +97,29 @@ pub(super) fn trace(pinned: &Pinned, name: &str, time: Option<&str>) -> Result<D
     let time = time.map_err(|e| Failure::Input(format!("--time: {e}")))?;
     interrupt::watch()?;
     let clock = Clock::start();
-    terminal::say(
-        "time_us,local_port,remote_port,delivered_packets,in_flight_packets,acked_packets,marked_packets,window_packets,\
-         rtt_s,base_rtt_s,price_or_capacity",
-    )?;
     let closed = Cell::new(None);
-    let gone = Cell::new(false);
-    let each = |r: &Record| {
-        let Record { time_us, local_port, remote_port, delivered, in_flight, acked, marked, .. } = r;
-        let counts = format!("{time_us},{local_port},{remote_port},{delivered},{in_flight},{acked},{marked}");
-        let line = format!("{counts},{:.6},{:.9},{:.9},{:.9}", r.window, r.rtt_s, r.base_rtt_s, r.price_or_capacity);
+    let (begun, gone) = (Cell::new(false), Cell::new(false));
+    let say = |line: String| {
         if let (false, Err(failure)) = (gone.get(), terminal::say(line)) {
             closed.set(Some(failure));
             gone.set(true);
         }
     };
-    let more = || !gone.get() && !interrupt::stopped() && time.is_none_or(|time| clock.now() < time);
+    let each = |r: &Record| {
+        let Record { time_us, local_port, remote_port, delivered, in_flight, acked, marked, .. } = r;
+        let counts = format!("{time_us},{local_port},{remote_port},{delivered},{in_flight},{acked},{marked}");
+        let line = format!("{counts},{:.6},{:.9},{:.9},{:.9}", r.window, r.rtt_s, r.base_rtt_s, r.price_or_capacity);
+        say(line);
+    };
+    // The columns are named once it is known that there is something to trace.
+    let more = || {
+        if !begun.replace(true) {
+            say("time_us,local_port,remote_port,delivered_packets,in_flight_packets,acked_packets,marked_packets,\
+                 window_packets,rtt_s,base_rtt_s,price_or_capacity"
+                .to_owned());
+        }
+        !gone.get() && !interrupt::stopped() && time.is_none_or(|time| clock.now() < time)
+    };
     controller::trace(&pins(pinned), name, each, more)?;
     closed.take().map_or(Ok(Done::Well), Err)
 }

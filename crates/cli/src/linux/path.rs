@@ -53,7 +53,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     let meter = Meter::start();
     let ended = tool::run(&scenario, &programs, Wishes { capture, nat: options.nat }).map_err(|error| match error {
         NotRun::Program { .. } => {
-            Failure::Input(format!("{error} (as {}; --user names another account)", account.name))
+            Failure::Input(format!("{error} (run by the account {}; --user names another account)", account.name))
         }
         NotRun::Report(error) => error.into(),
         NotRun::Path(_) | NotRun::Capture(_) => Failure::Machine(error.to_string()),
@@ -76,10 +76,13 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
         terminal::note(format!("packets {file} ({}{missed})", captured.packets));
     }
     if let Some(status) = server {
-        terminal::note(format!("{}: the server ended before the command, with status {status}", program::name()));
+        terminal::note(format!(
+            "{}: the program of --server ended before COMMAND, with status {status}",
+            program::name()
+        ));
     }
     for what in kept.summary.path.iter().flat_map(|path| &path.beyond) {
-        terminal::note(format!("{}: outside the error bounds of the path: {what}", program::name()));
+        terminal::note(format!("{}: the emulated path exceeded its error bounds: {what}", program::name()));
     }
     // The command may not have noticed that nobody listened.
     if status == 0 && server.is_some_and(|status| status != 0) {
@@ -94,7 +97,11 @@ fn only_cell(file: &Path, options: &PathOptions) -> Result<Scenario, Failure> {
     if let [_] = cells.as_slice() {
         return Ok(cells.remove(0).scenario);
     }
-    let what = format!("{} is a sweep of {} cells; --set KEY=VALUE fixes a swept key", file.shown(), cells.len());
+    let what = format!(
+        "{} is a sweep of {} cells, and a path is one cell; give each swept key one value with --set KEY=VALUE",
+        file.shown(),
+        cells.len()
+    );
     Err(Failure::Input(what))
 }
 
@@ -208,7 +215,9 @@ fn described(link: &LinkOptions, changes: &[String]) -> Result<Scenario, Failure
         return Ok(cells.remove(0).scenario);
     }
     let program = program::name();
-    Err(Failure::Input(format!("--set: one value of each key describes a path; a sweep is run by `{program} sweep`")))
+    Err(Failure::Input(format!(
+        "--set: each key of a path takes one value, not a list; `{program} sweep` runs lists of values"
+    )))
 }
 
 /// Measurements of the links, and the lateness of the path.

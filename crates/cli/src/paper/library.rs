@@ -93,7 +93,7 @@ pub(super) fn find(
     if source.items().next().is_none() {
         let runs = only.and_then(|only| source.paper.item(only)).and_then(Item::runs);
         let why = runs.map_or_else(|| "nothing of it does".into(), |runs| format!("it runs in `{runs}`"));
-        return Err(Failure::Input(format!("--world: `{what}` does not run there; {why}")));
+        return Err(Failure::Input(format!("--world: `{what}` does not run in this world; {why}")));
     }
     Ok(vec![source])
 }

@@ -184,7 +184,7 @@ fn verdict(verdict: penstock_papers::Verdict) -> Verdict {
 fn certainty(claim: &penstock_papers::JudgedClaim) -> String {
     let mut parts = Vec::new();
     if let (Some(seeds), Some(chance)) = (claim.seeds, claim.chance) {
-        parts.push(format!("{seeds} seeds, {} of draws from them keep the bound", percent(chance)));
+        parts.push(format!("{seeds} seeds; {} of bootstrap samples of them keep the bound", percent(chance)));
     }
     if let Some(flips) = claim.flips {
         parts.push(format!("a change by {} would turn it", percent(flips)));

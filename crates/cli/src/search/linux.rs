@@ -39,7 +39,7 @@ pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) ->
                 who => found.failure.confirmed.references.get(who - 1).copied(),
             };
             row.push(simulated.map(|x| number(kind, x)).unwrap_or_default());
-            terminal::note(format!("{} with {} on the kernel's TCP", found.file, law.name));
+            terminal::note(format!("runs {} with the law {} on the kernel's TCP", found.file, law.name));
             let ran = bench.scenario(&draft, 1).and_then(|scenario| {
                 if let Some(why) = world.refusals(&scenario).into_iter().next() {
                     return Err(why);

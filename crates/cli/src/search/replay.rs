@@ -123,14 +123,19 @@ pub(super) fn replay(
         ))?;
     }
     if !left_out.is_empty() {
-        terminal::note(format!("not run: {} (they take long, or run in another world)", left_out.join(", ")));
+        terminal::note(format!(
+            "not run: {} (they have `long = true`, or bounds for another world)",
+            left_out.join(", ")
+        ));
     }
     for row in &rows {
         let what = format!("{}: {}: {}", row.file, row.what, row.bound);
         match row.outcome {
             Outcome::Broken => terminal::fail(format!("{what}: the bound is broken")),
             Outcome::Mended => {
-                terminal::fail(format!("{what}: on record as a failure, and kept now; write a bound that fits"));
+                terminal::fail(format!(
+                    "{what}: the bound is now kept, but is on record as one that fails; write `holds = true` or a new bound"
+                ));
             }
             Outcome::Kept | Outcome::KnownToFail => {}
         }
@@ -151,7 +156,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     files.sort();
     if files.is_empty() {
         let folder = folder.shown();
-        return Err(Failure::Input(format!("{folder} has no bounds, such as NAME{ENDING} beside NAME.toml")));
+        return Err(Failure::Input(format!("{folder} has no file of bounds, such as NAME{ENDING} beside NAME.toml")));
     }
     Ok(files)
 }

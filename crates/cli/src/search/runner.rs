@@ -73,7 +73,7 @@ impl<'a> Pool<'a> {
             }
             pool.written = pool.order.len();
             if pool.written > 0 {
-                terminal::note(format!("{} runs of an earlier search are kept", pool.written));
+                terminal::note(format!("the results of {} runs of an earlier search are used again", pool.written));
             }
         }
         Ok(pool)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -10,8 +11,7 @@ use penstock_kernel::attach::{self, Place, Request, Scope, Which};
 use penstock_law::Registry;
 use penstock_machine::namespace::Namespace;
 
-use super::available;
-use crate::optional::eventually;
+use crate::optional::{available, eventually, pins};
 
 /// Those that change something or look at it; `?` for those that not every processor has.
 const CALLS: [&str; 11] =
@@ -22,12 +22,12 @@ const SYSCTL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 struct Bench {
     namespace: Namespace,
     pins: Pins,
-    folder: String,
+    folder: PathBuf,
 }
 
 impl Bench {
     fn new() -> Self {
-        let folder = format!("/sys/fs/bpf/penstock-kills-{}", std::process::id());
+        let folder = pins("kills");
         Self { namespace: Namespace::new().unwrap(), pins: Pins::at(&folder), folder }
     }
 
@@ -54,7 +54,7 @@ impl Bench {
         let mut command = Command::new("strace");
         command.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", "signal=none"]);
         command.args(["-e", &format!("inject={call}:signal=KILL:when={at}"), env!("CARGO_BIN_EXE_penstock"), "linux"]);
-        command.args(arguments).args(["--pins", &self.folder]).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(arguments).arg("--pins").arg(&self.folder).stdout(Stdio::null()).stderr(Stdio::null());
         let ended = self.namespace.within(|| command.status()).unwrap();
         // strace ends as the command did.
         ended.signal() == Some(9) || ended.code() == Some(137)

@@ -5,8 +5,9 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{env, panic, process, thread};
+use std::{env, fs, panic, process, thread};
 
 /// Requirements of tests: as `PENSTOCK_REQUIRE` names them.
 pub const NEEDS: [&str; 6] = ["kernel", "tshark", "iperf3", "mounts", "strace", "time"];
@@ -56,6 +57,43 @@ pub fn eventually(mut holds: impl FnMut() -> bool) -> bool {
             false
         }
     })
+}
+
+/// A directory of pins for this process alone: one that a test `of` this name makes. What tests that were killed left pinned goes
+/// first, since it would stay registered for ever, and its name is taken.
+pub fn pins(of: &str) -> PathBuf {
+    unpin_what_is_left();
+    Path::new(PINS).join(format!("{OURS}{of}-{}", process::id()))
+}
+
+const PINS: &str = "/sys/fs/bpf";
+const OURS: &str = "penstock-";
+
+/// Removes the directories of [`pins`] whose process is gone, and waits until the kernel has forgotten their controllers.
+fn unpin_what_is_left() {
+    let of_a_test = |name: &str| {
+        let (_, id) = name.strip_prefix(OURS)?.rsplit_once('-')?;
+        id.parse::<u32>().ok()
+    };
+    for entry in fs::read_dir(PINS).into_iter().flatten().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(of_a_test) else { continue };
+        if Path::new(&format!("/proc/{id}")).exists() {
+            continue;
+        }
+        let pinned = fs::read_dir(entry.path()).into_iter().flatten().flatten();
+        let pinned: Vec<String> = pinned.filter_map(|pin| pin.file_name().into_string().ok()).collect();
+        if fs::remove_dir_all(entry.path()).is_ok() {
+            println!("{}: its test was killed; removed with {pinned:?}", entry.path().display());
+            let gone: Vec<&str> = pinned.iter().filter_map(|pin| pin.strip_prefix("cc-")).collect();
+            let _forgotten = eventually(|| !available().iter().any(|name| gone.contains(&name.as_str())));
+        }
+    }
+}
+
+/// The controllers that the kernel has now.
+pub fn available() -> Vec<String> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Runs the tests of the command line, unless something is `missing`, and ends the process.

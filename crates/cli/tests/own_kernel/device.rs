@@ -172,7 +172,7 @@ pub(super) fn programs_of_aqms_that_do_not_fit_are_refused() {
         for (own, status, said) in [
             (with("brim", b"not an object"), 2, "it is no ELF object for BPF"),
             (with("brim", b""), 3, "this build has no kernel program of `brim`"),
-            (with("brim", &object[..4096]), 3, "the kernel did not take `brim`"),
+            (with("brim", &object[..4096]), 3, "the kernel refused the program `brim`"),
             (
                 with("brim", &crate::with_other(&object, b".rodata.shape\0", 0)),
                 2,
@@ -186,8 +186,12 @@ pub(super) fn programs_of_aqms_that_do_not_fit_are_refused() {
                 2,
                 "it has no section .rodata.shape, as a program over tc/aqm.h has",
             ),
-            (Own::at_device("brim", &["WIDE"]), 2, "its AQM_PARAMS has 48 B, and 40 B are for it"),
-            (Own::at_device("brim", &["SHORT"]), 2, "its AQM_STATE has 1 words, and the law's in Rust 2"),
+            (Own::at_device("brim", &["WIDE"]), 2, "its AQM_PARAMS has 48 B, and the parameters of the law take 40 B"),
+            (
+                Own::at_device("brim", &["SHORT"]),
+                2,
+                "its AQM_STATE has 1 words, and the state of the law in Rust has 2",
+            ),
             (
                 Own::at_device("brim", &["NO_ARRIVAL"]),
                 2,

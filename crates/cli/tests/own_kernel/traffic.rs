@@ -12,8 +12,9 @@ use serde_json::Value;
 
 use crate::bench::Ended;
 use crate::brisk::MARKS;
+use crate::optional::available;
 use crate::optional::eventually;
-use crate::{LINE, Own, available};
+use crate::{LINE, Own};
 
 /// Over loopback, under the default controller.
 fn send(bytes: usize) -> io::Result<()> {

@@ -87,6 +87,11 @@ fn keys(count: usize) -> String {
     (0..count).map(|n| format!("z{n} = 1")).collect::<Vec<_>>().join("\n")
 }
 
+/// That many spans of the run.
+fn windows(count: usize) -> String {
+    (0..count).map(|n| format!("w{n} = [\"0 s\", \"1 s\"]")).collect::<Vec<_>>().join("\n")
+}
+
 const PAPER: &str = r#"format = 1
 title = "A paper"
 authors = ["Somebody"]
@@ -152,6 +157,7 @@ fn rows() -> Vec<Row> {
         edit("from = \"left\"\nto = \"right\"\nrate", "from = \"le\\u001b[31mft\"\nto = \"right\"\nrate", "is not a name"),
         edit("\"Two flows\"", "\"\\u001b]0;pwned\\u0007\\u001b[31mRED\"", "is not one line of text"),
         edit("\"Two flows\"", "\"a\\nb\"", "is not one line of text"),
+        edit("\"Two flows\"", "\"\u{200b}\"", "is not one line of text"),
         edit("\"Two flows\"", &format!("\"{}\"", "y".repeat(10_000_000)), "a title of 10000000 characters: write at most 300"),
         edit("count = 2", "count = 2\n\"z\\u001bz\" = 1", "is unknown here"),
         set(&["\u{1b}]0;pwned\u{7}=1"], "is unknown here"),
@@ -159,6 +165,8 @@ fn rows() -> Vec<Row> {
         row("the name of a file that is not there", SMALL, &["run", "a\u{1b}[31m\nb.toml"], 2, "cannot read a\\u{1b}[31m\\nb.toml"),
         edit("count = 2", &keys(20_000), "penstock: and 19980 more"),
         edit("count = 2", &keys(200_000), "penstock: and 199980 more"),
+        file("80,000 windows", format!("{SMALL}[windows]\n{}", windows(80_000)), "80000 windows; 1000 are the most"),
+        edit("count = 2", &format!("count = 2\nx = [{}1]", "1,".repeat(3_000_000)), "commas and line ends"),
         edit("law = \"newreno\"", &format!("law = \"newreno\", {}", keys(10_000).replace('\n', ", ")), "penstock: and 9980 more"),
         // Quantities.
         edit("\"10 Mbit/s\"", "\"-1 Mbit/s\"", "is negative"),
@@ -199,7 +207,7 @@ fn rows() -> Vec<Row> {
         set(&["sample=0 s"], "no time at all"),
         set(&["links.bottleneck.loss=1"], "is not a probability"),
         set(&["links.bottleneck.loss=nan"], "is not a number"),
-        set(&["flows.ftp.size={ pareto = { mean = \"1 kB\", shape = 1 } }"], "the mean is infinite"),
+        set(&["flows.ftp.size={ pareto = { mean = \"1 kB\", shape = 1 } }"], "has an infinite mean"),
         set(&["flows.ftp.size=\"1 kB\"", "flows.ftp.arrivals={ poisson = \"1e12 /s\" }"], "GB of memory"),
         set(&["windows={ w = [\"2 s\", \"9 s\"] }"], "after the run"),
         set(&["windows={ w = [\"2 s\", \"1 s\"] }"], "is empty"),

@@ -181,7 +181,11 @@ fn bounds_that_are_missed_have_a_status() {
     fs::write(bench.path("before.json"), &verdicts).unwrap();
     let differs = bench.run(&evaluate(&["--against", "before.json"]));
     assert_eq!(differs.status, 1);
-    assert!(differs.err.contains("EV-04 (standing queue [s]): meets, but `fails` is on record"), "{}", differs.err);
+    assert!(
+        differs.err.contains("EV-04 (standing queue [s]): the verdict is `meets`, but `fails` is on record"),
+        "{}",
+        differs.err
+    );
     bench.write("gate.toml", "[gate]\n\"EV-04.used\" = [0.1, 0.2]\n");
     let broken = bench.run(&evaluate(&["--gate", "gate.toml"]));
     assert_eq!(broken.status, 1);
@@ -251,7 +255,7 @@ fn what_is_wrong_is_said_before_any_run() {
             "scenario = \"flows\"\ncells = { linux = { path = \"P\" } }",
             "no cell of `flows` has `path`",
         ),
-        ("id       = \"EV-04\"", "id       = \"EV-05\"", "name the file EV-05.toml"),
+        ("id       = \"EV-04\"", "id       = \"EV-05\"", "rename the file to EV-05.toml"),
         ("[figure]", "[figur]", "unknown field `figur`"),
     ] {
         let bench = battery(&CRITERION.replacen(from, to, 1));
@@ -265,7 +269,10 @@ fn what_is_wrong_is_said_before_any_run() {
         (&["evaluate", "vgas"][..], "no law has the name `vgas`"),
         (&["evaluate", "vegas", "--only", "EV-99"], "no criterion for this law is `EV-99`"),
         (&["evaluate", "vegas", "--battery", "nowhere"], "cannot read nowhere"),
-        (&["evaluate", "vegas", "--against", "codel"], "different roles"),
+        (
+            &["evaluate", "vegas", "--against", "codel"],
+            "`vegas` are not both controllers, both AQMs or both conditioners",
+        ),
         (&["evaluate", "vegas", "--against", "gate.json"], "cannot read gate.json"),
         (
             &["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"],

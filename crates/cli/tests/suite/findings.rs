@@ -44,7 +44,7 @@ fn transfers_that_wait_for_a_connection_are_counted() {
     let text = finding["text"].as_str().unwrap();
     assert!(text.contains("transfers waited for a connection") && text.contains("`count = 1`"), "{text}");
     assert!(err.contains(&format!("note: flows.web.count: {text}")), "{err}");
-    assert!(err.contains("(docs/findings.md#transfers-wait)"), "{err}");
+    assert!(err.contains("(see docs/findings.md#transfers-wait)"), "{err}");
     assert!(out.contains("Transfers that waited") && report.contains("docs/findings.md#transfers-wait"), "{out}");
 
     let (_, err, summary, report) = run(&bench, "web.toml", &[]);
@@ -73,7 +73,7 @@ flows.f = { count = 2, from = "l", to = "r", rtt = "20 ms", cc = { law = "fast" 
         assert!(summary["findings"].as_array().unwrap().iter().any(|finding| finding["subject"] == subject));
         assert!(report.contains(subject));
     }
-    let mended = ["flows.d.cc.l4s=true", "flows.f.cc.alpha=50 packets"];
+    let mended = ["flows.d.cc.l4s=true", "flows.f.cc.alpha=40 packets"];
     let checked = bench.run(&["check", "both.toml", "--set", mended[0], "--set", mended[1]]);
     assert!(checked.status == 0 && checked.err.is_empty(), "{}", checked.err);
 }
@@ -82,14 +82,19 @@ flows.f = { count = 2, from = "l", to = "r", rtt = "20 ms", cc = { law = "fast" 
 #[test]
 fn a_sweep_says_each_finding_once() {
     let bench = Bench::new();
-    let flows = "flows.f = { from = \"l\", to = \"r\", rtt = \"20 ms\", cc = { law = \"fast\" } }\n";
+    let flows =
+        "flows.f = { from = \"l\", to = \"r\", rtt = \"20 ms\", cc = { law = \"fast\", alpha = \"60 packets\" } }\n";
     let sweep = "[sweep]\n\"flows.f.count\" = [1, 2, 3]\n";
     bench.write("fast.toml", &format!("{LINK}{flows}{sweep}"));
     let ended = bench.run(&["sweep", "fast.toml"]);
     assert_eq!(ended.status, 0, "{}", ended.err);
     let notes: Vec<&str> = ended.err.lines().filter(|line| line.contains("note:")).collect();
     assert_eq!(notes.len(), 1, "{}", ended.err);
-    assert!(notes[0].contains("links.b.buffer, in 2 of 3 cells: "), "{}", notes[0]);
+    assert!(
+        notes[0].contains("note: links.b.buffer: ") && notes[0].contains("(in 2 of 3 cells of the sweep; see docs/"),
+        "{}",
+        notes[0]
+    );
 }
 
 /// Each kind has a heading on its page, in the order of the alphabet, and a command to see it.

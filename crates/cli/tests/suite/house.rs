@@ -152,10 +152,10 @@ fn laws() -> Vec<Value> {
 /// The page of laws, from the registry as the command prints it.
 fn page() -> String {
     let mut page = String::from(
-        "# Laws\n\nThis page is generated from the registry. `penstock laws NAME` prints the same on a terminal. The \
-         series of a run record\nthe *state* of a law: of a controller in `flows-series.parquet`, of an AQM in \
-         `links.parquet` (or in\n`link_classes.parquet`, if it separates classes), of a conditioner in \
-         `customers.parquet`.\n",
+        "# Laws\n\nThis page is generated from Penstock's registry of laws. `penstock laws NAME` prints the same on a \
+         terminal. In the record of\na run, series over time contain the *state* of a law: of a controller in \
+         `flows-series.parquet`, of an AQM in `links.parquet` (or\nin `link_classes.parquet`, if it separates \
+         classes), of a conditioner in `customers.parquet`.\n",
     );
     let cell = |text: &Value| text.as_str().unwrap_or_default().replace('|', "\\|");
     for law in laws() {
@@ -303,7 +303,8 @@ fn the_page_of_the_evaluation_has_every_criterion() {
         let last = page.lines().find_map(|line| line.strip_prefix(&row));
         let last = last.unwrap_or_else(|| panic!("docs/evaluation.md has no row that begins with\n{row}"));
         let measured = !last.starts_with("no");
-        assert_eq!(measured, criterion.get("not_evaluated").is_none(), "docs/evaluation.md: whether {row} is measured");
+        let reason = criterion.get("not_evaluated").or_else(|| criterion.get("not_applicable"));
+        assert_eq!(measured, reason.is_none(), "docs/evaluation.md: whether {row} is measured");
         known.insert(word("id"));
     }
     let named = page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());

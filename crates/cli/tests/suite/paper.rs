@@ -105,7 +105,8 @@ fn a_column_that_leads_to_nothing_is_an_error_with_its_line() {
         bench.write("papers/two/paper.toml", &PAPER.replace("groups.ftp.jain", path));
         let ended = bench.run(&["paper", "two"]);
         assert_eq!(ended.status, 2, "{path}: {}", ended.err);
-        let expected = format!("papers/two/paper.toml:{line}: columns: `{path}` leads to nothing: {says}");
+        let expected =
+            format!("papers/two/paper.toml:{line}: columns: `{path}` is not a number of the results: {says}");
         assert!(ended.err.contains(&expected), "{expected}\n{}", ended.err);
     }
 }
@@ -115,7 +116,7 @@ fn what_is_not_on_record_differs_until_it_is_put_there() {
     let bench = bench();
     let ended = bench.run(&["paper", "two"]);
     assert_eq!(ended.status, 1, "{}", ended.err);
-    assert!(ended.err.contains("T.fig1.used/high: holds, without a recorded verdict"), "{}", ended.err);
+    assert!(ended.err.contains("T.fig1.used/high: the verdict is `holds`, and none is on record"), "{}", ended.err);
     assert!(
         ended.out.contains("holds") && ended.out.contains("fails") && ended.out.contains("report"),
         "{}",
@@ -136,7 +137,7 @@ fn what_is_not_on_record_differs_until_it_is_put_there() {
     bench.write("papers/two/verdicts.toml", &other);
     let ended = bench.run(&["paper", "two"]);
     assert_eq!(ended.status, 1);
-    assert!(ended.err.contains("T.fig1.used/high: holds, but `fails` is on record"), "{}", ended.err);
+    assert!(ended.err.contains("T.fig1.used/high: the verdict is `holds`, but `fails` is on record"), "{}", ended.err);
 }
 
 #[test]
@@ -429,8 +430,11 @@ fn real_packets_are_for_those_who_ask_for_them() {
     assert_eq!(listed[2]["world"], "linux", "{listed}");
 
     for (arguments, says) in [
-        (["paper", "two", "--world", "fluid"], "--world: `two` does not run there; nothing of it does"),
-        (["paper", "two/fig1", "--world", "linux"], "--world: `two/fig1` does not run there; it runs in `packets`"),
+        (["paper", "two", "--world", "fluid"], "--world: `two` does not run in this world; nothing of it does"),
+        (
+            ["paper", "two/fig1", "--world", "linux"],
+            "--world: `two/fig1` does not run in this world; it runs in `packets`",
+        ),
     ] {
         let refused = bench.run(&arguments);
         assert_eq!(refused.status, 2, "{}", refused.err);

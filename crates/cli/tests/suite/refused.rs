@@ -246,7 +246,8 @@ fn check_says_all_that_a_world_does_not_run() {
         assert!(fluid.iter().any(|what| what.as_str().unwrap().contains(law)), "{law}: {fluid:?}");
     }
     let quinn = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }"]);
-    let only = "flows.ftp.cc: only quinn has `quinn-cubic`: use `--world linux --generator quic`";
+    let only =
+        "flows.ftp.cc: only the QUIC library quinn has the law `quinn-cubic`: use `--world linux --generator quic`";
     for world in &quinn[..3] {
         assert!(world["refusals"].as_array().unwrap().iter().any(|what| what == only), "{world}");
         let said = world["refusals"].to_string();
@@ -262,7 +263,7 @@ fn check_says_all_that_a_world_does_not_run() {
     ] {
         let ended = bench.run(arguments);
         assert!(
-            ended.status == 3 && ended.err.contains("only quinn has `quinn-cubic`"),
+            ended.status == 3 && ended.err.contains("only the QUIC library quinn has the law `quinn-cubic`"),
             "{arguments:?}: {}",
             ended.err
         );
@@ -464,7 +465,7 @@ fn tuning_refuses_what_has_no_answer() {
         ("--rtt", "0 s", "--rtt: "),
         ("--flows", "0", "--flows: "),
         ("--flows", "nan", "--flows: "),
-        ("--frequency", "0.01", "--frequency: at 0.01 updates a second `b` is not above zero"),
+        ("--frequency", "0.01", "--frequency: at 0.01 updates per second the parameter `b` is not above zero"),
     ] {
         let ended = with(option, value);
         assert_eq!(ended.status, 2, "{option} {value}: {}", ended.err);
@@ -540,6 +541,42 @@ fn a_record_with_a_file_cut_short_says_which() {
         ended.err
     );
     assert!(ended.err.contains("`penstock run out/small-seed1/record.toml` makes"), "what would do: {}", ended.err);
+    // The same scenario in another world is another record.
+    bench.well(&["run", "small.toml", "--world", "fluid", "--out", "fluid"]);
+    fs::remove_file(bench.path("fluid/small-seed1/links.parquet")).unwrap();
+    let ended = bench.run(&["report", "fluid/small-seed1"]);
+    let remedy = "`penstock run fluid/small-seed1/record.toml --world fluid` makes a new record";
+    assert!(ended.status == 2 && ended.err.contains(remedy), "{}", ended.err);
+    // A directory where the report would be, and a link where the header would be.
+    bench.well(&["run", "small.toml", "--out", "whole"]);
+    let report = bench.path("whole/small-seed1/report.html");
+    fs::remove_file(&report).unwrap();
+    fs::create_dir(&report).unwrap();
+    let ended = bench.run(&["report", "whole/small-seed1"]);
+    assert!(ended.status == 2 && ended.err.contains("a directory has that name"), "{}", ended.err);
+    let header = bench.path("whole/small-seed1/record.toml");
+    fs::remove_file(&header).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &header).unwrap();
+    let ended = bench.run(&["report", "whole/small-seed1"]);
+    assert!(ended.status == 2 && ended.err.contains("record.toml: it is a symbolic link"), "{}", ended.err);
+}
+
+#[test]
+fn a_map_and_a_step_that_make_no_sense_are_refused_with_their_cause() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let map = |x: &str, y: &str| {
+        let pi = "links.bottleneck.aqm={ law = \"pi\" }";
+        let ended = bench.run(&["analyze", "small.toml", "--set", pi, "--map-points", "2", "--stability-map", x, y]);
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        ended.err
+    };
+    let twice = map("flows.ftp.rtt=50..60 ms", "flows.ftp.rtt=50..500 ms");
+    assert!(twice.contains("both axes change `flows.ftp.rtt`"), "{twice}");
+    let seed = map("flows.ftp.rtt=50..60 ms", "seed=1..3");
+    assert!(seed.contains("does not depend on the seed"), "{seed}");
+    let ended = bench.run(&["compare", "small.toml", "--step", "1 ps"]);
+    assert!(ended.status == 3 && ended.err.contains("use a longer step or a shorter run"), "{}", ended.err);
 }
 
 /// A setting that is right by itself and of no use is reported on standard error, once a sweep, and only where it holds of all

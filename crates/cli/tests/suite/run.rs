@@ -139,6 +139,16 @@ fn a_list_has_sweeps_and_passes_over_what_is_no_record() {
     // Of a sweep that is named, the cells.
     assert_eq!(bench.json(&["list", "out/swept", "--json"])["records"].as_array().unwrap().len(), 6);
     assert!(bench.well(&["list", "out/notes"]).contains("no records in out/notes"));
+    // Numbers that somebody changed are not shown, and the file is named that has them.
+    let cell = bench.names("out/swept").into_iter().find(|name| bench.path("out/swept").join(name).is_dir()).unwrap();
+    let summary = bench.path("out/swept").join(&cell).join("summary.json");
+    let text = fs::read_to_string(&summary).unwrap();
+    fs::write(&summary, text.replacen("\"count\": 3", "\"count\": 4", 1)).unwrap();
+    let ended = bench.run(&["list", "out/swept", "--json"]);
+    let list: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(list["records"].as_array().unwrap().len(), 5, "{list}");
+    let words = format!("out/swept/{cell}/summary.json: it has changed since it was written");
+    assert!(ended.err.contains(&words), "{}", ended.err);
 }
 
 /// A notebook reads one table, and numbers are numbers in it.

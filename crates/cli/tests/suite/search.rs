@@ -14,7 +14,7 @@ title  = "two flows, one with jitter"
 jitter = "40 ms"
 [scenario]
 format   = 1
-duration = "30 s"
+duration = "15 s"
 packet   = { wire = "1500 B", payload = "1448 B" }
 [scenario.links.bottleneck]
 from   = "a"
@@ -119,7 +119,8 @@ fn what_cannot_be_searched_is_refused() {
         "format = 1\ntitle = \"x\"\nscenario = {}\n[genes]\n\"links.bottleneck.rate\" = { from = 1 }\n",
     );
     bench.write("lost/x.bounds.toml", "format = 1\nlaw = \"fast\"\n[[bound]]\npath = \"x\"\nat_most = 1.0\n");
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 11] = [
+        (&["fast", "--budget", "0"], "--budget"),
         (&["fest"], "no law has the name `fest`"),
         (&["token-bucket"], "conditioner"),
         (&["fast", "--objective", "slow"], "--objective: no objective is `slow`; there are underuse"),
@@ -140,6 +141,7 @@ fn what_cannot_be_searched_is_refused() {
     // A world that lacks what the law needs.
     let ended = bench.run(&["break", "bbr", "--world", "fluid", "--objective", "starve"]);
     assert!(ended.status == 3 && ended.err.contains("nothing can be searched"), "{}: {}", ended.status, ended.err);
+    assert!(!bench.path("out").exists(), "nothing is left behind");
     // A space whose scenario is none.
     bench.write("bad.toml", &SPACE.replace("rate   = \"10 Mbit/s\"", "rate   = \"10 Mbit\""));
     let ended = bench.run(&["break", "fast", "--objective", "starve", "--space", "bad.toml"]);

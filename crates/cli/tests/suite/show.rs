@@ -39,6 +39,27 @@ fn cases_have_names_and_differences_with_intervals() {
     assert!(bench.path("pages/show-2/show.json").is_file());
 }
 
+/// Means without a cell are others, so its absence is noted.
+#[test]
+fn a_cell_without_a_record_is_missed() {
+    let bench = Bench::new();
+    bench.write(
+        "small.toml",
+        &format!("{SMALL}[sweep]\n\"links.bottleneck.buffer\" = [\"9 packets\", \"40 packets\"]\n"),
+    );
+    bench.well(&["sweep", "small.toml"]);
+    let shown = |bench: &Bench| bench.run(&["show", "out/small", "--json", "--out", "pages"]);
+    let whole = shown(&bench);
+    assert!(whole.status == 0 && !whole.err.contains("record.toml"), "{}", whole.err);
+    let text = fs::read(bench.path("out/small/sweep.json")).unwrap();
+    let sweep: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let first = sweep["cells"][0]["path"].as_str().unwrap();
+    fs::remove_file(bench.path("out/small").join(first).join("record.toml")).unwrap();
+    let less = shown(&bench);
+    let note = format!("out/small: 1 of 2 cells have no record.toml, the first of them {first}");
+    assert!(less.status == 0 && less.err.contains(&note), "{}", less.err);
+}
+
 /// A header of format 1 has no hash of itself, no identity of the code and no hashes of files.
 #[test]
 fn a_record_of_the_version_before_opens() {
@@ -103,6 +124,7 @@ fn laws_and_files_are_compared() {
     assert_eq!(alike["cases"].as_array().unwrap().len(), 1, "equal scenarios are one case");
     for (arguments, what) in [
         (vec!["compare", "small.toml", "--laws", "newreno"], "name two or more"),
+        (vec!["compare", "small.toml", "--laws", "cubic,newreno,cubic"], "`cubic` appears twice"),
         (vec!["compare", "small.toml", "--laws", "newreno,nothing"], "`nothing` is neither a controller nor an AQM"),
         (vec!["compare", "small.toml", "--worlds", "packets"], "name two or more"),
     ] {

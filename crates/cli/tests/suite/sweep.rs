@@ -167,7 +167,10 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let ended = child.wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "by the first that was not ignored: {err}");
-    assert!(err.contains("stopped; complete records are kept"), "the second would end it without a word: {err}");
+    assert!(
+        err.contains("stopped; results that are complete are kept"),
+        "the second would end it without a word: {err}"
+    );
 }
 
 #[test]
@@ -213,7 +216,7 @@ fn a_damaged_record_is_set_aside_and_its_cell_runs_again() {
     let ended = bench.run(&["sweep", "swept.toml"]);
     assert_eq!(ended.status, 0, "{}", ended.err);
     assert!(ended.err.contains("2 of 6 cells are finished"), "{}", ended.err);
-    assert_eq!(ended.err.matches("it runs again").count(), 4, "{}", ended.err);
+    assert_eq!(ended.err.matches("its cell runs again").count(), 4, "{}", ended.err);
     assert!(ended.err.contains("links.parquet is damaged: it has changed since it was written"), "{}", ended.err);
     assert!(before == sweep_json(&bench, "out/swept"));
     assert_eq!(names(&home).iter().filter(|name| name.ends_with(".damaged")).count(), 4);
@@ -221,6 +224,15 @@ fn a_damaged_record_is_set_aside_and_its_cell_runs_again() {
         assert!(home.join(cell).join("flows.parquet").is_file());
     }
     bench.well(&["report", "out/swept"]);
+    // One cell is damaged again: its second record that is set aside is none of the sweep's either.
+    let again = home.join(&records(&home)[0]).join("record.toml");
+    fs::write(&again, &fs::read(&again).unwrap()[..100]).unwrap();
+    bench.well(&["sweep", "swept.toml"]);
+    assert!(names(&home).iter().any(|name| name.ends_with(".damaged-2")), "{:?}", names(&home));
+    bench.well(&["show", "out/swept"]);
+    let listed = bench.run(&["list", "out/swept", "--json"]);
+    let list: Value = serde_json::from_str(&listed.out).unwrap();
+    assert_eq!((list["records"].as_array().unwrap().len(), &listed.err[..]), (6, ""));
 }
 
 /// A name has eight digits of an identity, the record has all of it: one that bears the name of another cell is none of

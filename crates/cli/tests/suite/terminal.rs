@@ -71,11 +71,18 @@ fn plain_output_is_ascii_with_tabs() {
     assert!(rows.len() >= 4, "{plain}");
     assert!(rows.contains(&"Link\tbottleneck"), "{plain}");
     assert!(!plain.lines().any(|line| line.contains("  ") && line.contains('\t')), "{plain}");
-    // Every figure of the paper pages, whose numbers have all the signs that there are.
     let papers = format!("{}/papers", repository());
     let listed = bench.well(&["paper", "--list", "--plain", "--papers", &papers]);
     assert!(listed.lines().filter(|line| line.split('\t').count() == 5).count() > 50, "{listed}");
-    assert!(!listed.contains(['\u{2212}', '\u{202f}', '\u{2500}', '\u{2013}']));
+    // Minus signs, quotation marks and degrees.
+    let file = format!("{}/scenarios/two-bottlenecks.toml", repository());
+    let pretty = bench.well(&["analyze", &file]);
+    for sign in ['\u{2500}', '\u{201c}', '\u{2212}', '\u{b0}'] {
+        assert!(pretty.contains(sign), "{sign}: {pretty}");
+    }
+    for plain in [listed, bench.well(&["analyze", &file, "--plain"])] {
+        assert!(plain.is_ascii(), "{plain}");
+    }
 }
 
 #[test]
@@ -267,7 +274,7 @@ fn files_of_the_repository_are_copied_into_a_new_directory() {
             count += 1;
         }
     }
-    assert!(told.starts_with(&format!("{count} files")), "{told}");
+    assert!(told.starts_with(&format!("wrote {count} files")), "{told}");
     assert!(bench.well(&["paper", "fast-tcp", "--list", "--papers", "lab/new/papers"]).contains("fig1"));
     assert_eq!(bench.names("lab"), ["new"], "no draft is left");
     fs::create_dir(bench.path("empty")).unwrap();

@@ -211,7 +211,7 @@ fn what_the_theory_does_not_cover_is_refused() {
         (
             vec!["tune", "early-marking", "--rate", "1 kbit/s", "--flows", "2000", "--rtt", "1 ms"],
             2,
-            "which no scenario takes",
+            "which is out of range in a scenario",
         ),
     ] {
         let ended = bench.run(&more);

@@ -173,7 +173,10 @@ pub(super) fn warnings(
     for (&l, response) in binding.iter().zip(&closed.links) {
         let law = scenario.links[names[l]].aqm.law;
         if response.runs_away {
-            said.push(format!("no verdict: `{}` of `{}` alone is unstable at a constant load", law.name, names[l]));
+            said.push(format!(
+                "no verdict: the AQM `{}` of the link `{}` is unstable by itself, at a constant load",
+                law.name, names[l]
+            ));
         }
         if let Linearisation::Declared(what) = law.linearisation {
             said.push(format!("`{}` is analysed with {what}", law.name));
@@ -228,7 +231,7 @@ pub(super) fn warnings(
         }
         if closed.members[i].response.runs_away {
             away.push(format!(
-                "no verdict: `{}` of `{}` alone is unstable at a constant signal",
+                "no verdict: the law `{}` of the flows `{}` is unstable by itself, at a constant signal",
                 source.law(),
                 class.name
             ));

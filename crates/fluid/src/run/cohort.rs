@@ -50,8 +50,17 @@ pub(super) struct Cohort {
     price_s: f64,
     /// Counted since the start.
     pub(super) total: Counted,
-    /// Time of the law's first invalid output [s], and that output.
-    pub(super) fault: Option<(f64, cc::Output<f64>)>,
+    /// Time of the law's first fault [s], and the fault.
+    pub(super) fault: Option<(f64, Fault)>,
+}
+
+/// An output or a number of the state that is not a number.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fault {
+    /// Its output, on which no host can act.
+    Output(cc::Output<f64>),
+    /// The number of its state with this name.
+    State(&'static str),
 }
 
 /// Counters of a cohort: of one flow [packets], and integrals over time.
@@ -124,8 +133,10 @@ impl Cohort {
             initial_ssthresh: group.sender.initial_ssthresh,
         };
         let estimated = Estimated::of(name, group, &site, links, queues)?.map(Box::new);
-        // Such a law keeps a bit for slow start, which a mean over packets does not move.
-        let site = if estimated.is_some() { cc::Context { initial_ssthresh: 0.0, ..site } } else { site };
+        // A law that estimates its bottleneck keeps a bit for slow start, which a mean over packets does not move. And an
+        // unlimited threshold has no mean with the finite one after it: such a flow begins in congestion avoidance.
+        let past_slow_start = estimated.is_some() || site.initial_ssthresh == f64::INFINITY;
+        let site = if past_slow_start { cc::Context { initial_ssthresh: 0.0, ..site } } else { site };
         let mut law = (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name))?;
         law.add();
         law.add();
@@ -293,7 +304,8 @@ impl Cohort {
             let next_tick = tick.filter(|t| *t <= 1.0);
             let next = [next_tick, round].into_iter().flatten().fold(1.0, f64::min).max(done);
             let packets = (until - acked) * (next - done);
-            self.acknowledge(packets, Stretch { from: path.at(done), to: path.at(next) });
+            let stretch = Stretch { from: path.at(done), to: path.at(next) };
+            self.acknowledge(packets, stretch, from + next * step);
             sent = self.send((next - done) * step, from + next * step, path.at(next), sent);
             done = next;
             if next_tick.is_some_and(|t| t <= next) {
@@ -321,8 +333,8 @@ impl Cohort {
         sent
     }
 
-    /// So many packets acknowledged.
-    fn acknowledge(&mut self, packets: f64, path: Stretch) {
+    /// So many packets acknowledged by `now` [s].
+    fn acknowledge(&mut self, packets: f64, path: Stretch, now: f64) {
         if packets <= 0.0 {
             return;
         }
@@ -361,6 +373,9 @@ impl Cohort {
             deaf: if self.one_cut_a_round { self.window } else { 0.0 },
         };
         drive(&mut state, packets, &mut change);
+        if let Some(at) = state.iter().position(|number| number.is_nan()) {
+            self.fault.get_or_insert((now, Fault::State(self.law.names()[at].0)));
+        }
         put(self.law.as_mut(), 0, &state);
     }
 
@@ -385,7 +400,7 @@ impl Cohort {
         let seen = self.seen(signal);
         let said = self.law.output(0, &seen);
         if !said.is_sound() {
-            self.fault.get_or_insert((now, said));
+            self.fault.get_or_insert((now, Fault::Output(said)));
         }
         self.window = said.window;
         let pace = self.pace(said.gap_s, said.window, seen.rtt_s);

@@ -46,7 +46,7 @@ impl Estimated {
                 committed: History::new(),
                 earlier: (0.0, 0.0),
             })),
-            _ => refused("a law that estimates a buffer, over one without a limit"),
+            _ => refused("a law that estimates the buffer of its slowest link, and that buffer is unlimited"),
         }
     }
 

@@ -76,7 +76,8 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
     let end = change.packet(&straight, 1.0);
     let bent: [f64; N] = array::from_fn(|i| 0.5 * h * (end[i] - first[i]));
     if (0..N).all(|i| bent[i].abs() <= scale(state[i], straight[i])) {
-        *state = array::from_fn(|i| straight[i] + bent[i]);
+        let assigned = |i: usize| is_assigned(first[i], end[i], h);
+        *state = array::from_fn(|i| if assigned(i) { state[i] + first[i] } else { straight[i] + bent[i] });
         return;
     }
     if let Some(decayed) = decay(state, packets, &first, change) {
@@ -109,6 +110,12 @@ fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl C
         let grow = 0.9 * libm::cbrt(1.0 / f64::max(error, 1e-9));
         h = f64::max(h * grow.clamp(0.2, 5.0), 0.01);
     }
+}
+
+/// Whether each packet assigns a number the same value, `x' = value - x`: it has the value itself after the first packet. A mean
+/// alone comes ever closer to it, and a comparison with the value, as of a window with a threshold, would never change.
+fn is_assigned(first: f64, end: f64, h: f64) -> bool {
+    first != 0.0 && (first - end - h * first).abs() <= TOLERANCE * h * first.abs()
 }
 
 /// The scale of the error of one between two values.
@@ -200,6 +207,12 @@ mod tests {
         let mut late = [49.5];
         drive(&mut late, 7.0, &mut one(|w, share| (50.0 + 7.0 * share - w).clamp(-1.0, 1.0)));
         assert!((late[0] - 56.0).abs() < 0.01, "{late:?}");
+        // A value that each packet assigns is reached to the bit.
+        let mut assigned = [1e9];
+        for _ in 0..4 {
+            drive(&mut assigned, 20.0, &mut one(|x, _| 0.1 - x));
+        }
+        assert_eq!(assigned, [0.1]);
         let mut several = [10.0; MOST];
         drive(&mut several, 5000.0, &mut one(|w, _| 1.0 / w));
         assert_eq!(several, [growing[0]; MOST]);

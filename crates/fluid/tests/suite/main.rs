@@ -18,4 +18,5 @@ mod parking_lot;
 mod run;
 mod scenarios;
 mod several_rests;
+mod slow_start;
 mod theorems;

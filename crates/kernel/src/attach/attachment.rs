@@ -125,5 +125,5 @@ pub(super) fn or_stranger(pins: &Pins, pin: &str, told: Result<Attached, Error>)
 }
 
 pub(super) fn stranger(pins: &Pins, pin: &str, error: &Error) -> String {
-    format!("{} is not an attachment of Penstock's, or not of this version: {error}", pins.path(pin).display())
+    format!("{} is not the pin of a law that this version of Penstock attached: {error}", pins.path(pin).display())
 }

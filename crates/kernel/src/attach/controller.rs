@@ -129,7 +129,7 @@ pub(super) fn refused() -> Option<Missing> {
     let chosen = settings::controller(&Arc::new(Registry::standard()), program.law, &[]).ok()?;
     match load(program, &chosen, Habits { paced: true, traced: false }, program.law, "") {
         Err(Error::Missing(missing)) => Some(missing),
-        // What else there is to say the attachment says.
+        // The attachment reports everything else.
         _ => None,
     }
 }
@@ -357,14 +357,17 @@ fn write(
         && !fill(&mut map, &bytes(&parameters.words), false)
     {
         let room = map.initial_value_mut().map_or(0, |value| value.len());
-        return Err(object::unfit(law, &format!("its {OF_LAW} has {room} B, and {size} B are for it")));
+        return Err(object::unfit(
+            law,
+            &format!("its section {OF_LAW} has {room} B, and the parameters of the law take {size} B"),
+        ));
     }
     for mut map in open.maps_mut() {
         match (map.name().to_str().unwrap_or_default(), &parameters.requirements) {
             (".rodata.requirements", Some(words)) => {
                 let words = words
                     .as_ref()
-                    .map_err(|why| Error::Input(format!("the law `{law}` cannot run like this: {why}")))?;
+                    .map_err(|why| Error::Input(format!("the law `{law}` cannot run with these parameters: {why}")))?;
                 if !fill(&mut map, &bytes(words), false) {
                     return Err(object::unfit(
                         law,

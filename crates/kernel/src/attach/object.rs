@@ -102,9 +102,9 @@ pub(super) fn refused(name: &str, source: libbpf_rs::Error) -> Error {
         .into(),
         _ if verifier.is_empty() => {
             let said = said.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-            Error::Kernel { what: format!("the kernel did not take `{name}` ({said})"), source, verifier }
+            Error::Kernel { what: format!("the kernel refused the program `{name}` ({said})"), source, verifier }
         }
-        _ => Error::Kernel { what: format!("the kernel did not take `{name}`"), source, verifier },
+        _ => Error::Kernel { what: format!("the kernel refused the program `{name}`"), source, verifier },
     }
 }
 

@@ -93,7 +93,8 @@ impl Pins {
     fn ground(&self) -> Result<Ground, Missing> {
         if self.folder.starts_with(ROOT) && !is_bpf(Path::new(ROOT)) {
             if !mounts_last() {
-                let what = format!("{ROOT} is not the system's here, and an attached law would not persist");
+                let what =
+                    format!("this process has mounts of its own, so a law attached below {ROOT} would not persist");
                 let remedy = "enter a network namespace by `nsenter --net=/run/netns/NAME`, not by `ip netns exec`";
                 return Err(Missing::new(what, remedy));
             }

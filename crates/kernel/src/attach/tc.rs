@@ -171,7 +171,9 @@ impl Device {
             // TUN and WireGuard, and tunnels of the kernel's own.
             libc::ARPHRD_NONE | libc::ARPHRD_PPP | libc::ARPHRD_TUNNEL | libc::ARPHRD_TUNNEL6 => 0,
             kind => {
-                let what = format!("`{name}` is of kind {kind}; take one of Ethernet, or one of IP alone");
+                let what = format!(
+                    "the device `{name}` has the type {kind} (ARPHRD_*); choose an Ethernet device, or one that carries IP alone"
+                );
                 return Err(Error::Input(what));
             }
         };

@@ -167,7 +167,8 @@ pub(super) fn follow<R: Trails>(
             want.extend(names.iter().copied().zip(state));
             if kernel.len() < want.len() {
                 let has = kernel.len().saturating_sub(outputs);
-                let what = format!("its state has {has} words, and the law's in Rust {}", want.len() - outputs);
+                let what =
+                    format!("its state has {has} words, and the state of the law in Rust has {}", want.len() - outputs);
                 return Err(unfit(law.name, &what));
             }
             let wrong = want.iter().zip(kernel).find(|((_, want), got)| want != *got);

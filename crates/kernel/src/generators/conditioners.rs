@@ -149,7 +149,7 @@ pub(super) fn early_marking(kernel_law: &'static KernelLaw) -> String {
             }
         }
     }
-    // Customers by their designs, and coins.
+    // Customers by their designs, and random draws.
     for _ in 0..100 {
         let bit_per_s = draw.of(&[1e6, 1e7, 1e8, 1e9]);
         let flows = draw.of(&[10.0, 40.0]) * f64::max(1.0, bit_per_s / 1e7);

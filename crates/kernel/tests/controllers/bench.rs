@@ -31,7 +31,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new() -> Self {
-        let folder = PathBuf::from(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()));
+        let folder = crate::optional::pins("test");
         Self { pins: Pins::at(&folder), folder }
     }
 
@@ -55,6 +55,8 @@ impl Bench {
 impl Drop for Bench {
     fn drop(&mut self) {
         let _ = attach::detach(&self.pins, Which::default());
+        // A test that failed may have left what `detach` does not know.
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -203,12 +205,6 @@ fn open(controller: Option<&str>, place: &str) -> io::Result<TcpStream> {
 pub fn controller_of(stream: &impl AsFd) -> String {
     let name = getsockopt(&stream.as_fd(), sockopt::TcpCongestion).unwrap();
     name.to_string_lossy().trim_end_matches('\0').to_owned()
-}
-
-/// Controllers that the kernel has.
-pub fn names() -> Vec<String> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The kernel's objects behind a pin of a controller, by their numbers: the machine may have others of its own.

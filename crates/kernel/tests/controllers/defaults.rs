@@ -11,7 +11,8 @@ use penstock_law::Registry;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::bench::{self, Bench, Ends, ends, names};
+use crate::bench::{self, Bench, Ends, ends};
+use crate::optional::available;
 
 const OURS: [&str; 3] = ["ccpd", "fast", "leadlag"];
 const BY_DEFAULT: Place<'_> = Place::Sockets { default: Some(Scope::Namespace), trace: false };
@@ -38,7 +39,7 @@ pub(crate) fn two_defaults_are_taken_back_at_once() {
             detach(&bench, ends, None);
             assert_eq!(ends.default(), before, "{first}, {second}");
         });
-        bench::eventually(|| !OURS.iter().any(|law| names().contains(&(*law).to_owned())));
+        bench::eventually(|| !OURS.iter().any(|law| available().contains(&(*law).to_owned())));
     }
 }
 
@@ -124,8 +125,8 @@ pub(crate) fn defaults_are_taken_back_in_any_order() {
                         let what = if step == 9 { "detach" } else { "attach" };
                         killed(&bench, ends, what, law, Duration::from_micros(u64::from(draw.next_u32() % 60_000)));
                         // One that was killed before it had a pin goes by itself, a moment later.
-                        bench::eventually(|| attached(law) || !names().contains(&law.to_owned()));
-                        assert!(names().contains(&ends.default()), "seed {seed}: {story:?}");
+                        bench::eventually(|| attached(law) || !available().contains(&law.to_owned()));
+                        assert!(available().contains(&ends.default()), "seed {seed}: {story:?}");
                         // The same command finishes it, and so does the other one.
                         stack.retain(|other| *other != law || (what == "attach" && stack_top == Some(law)));
                         if what == "attach" && draw.next_u32() % 2 == 0 {
@@ -143,12 +144,12 @@ pub(crate) fn defaults_are_taken_back_in_any_order() {
                     _ => {}
                 }
                 let now = ends.default();
-                assert!(names().contains(&now), "seed {seed}: {story:?}: {now} of {:?}", names());
+                assert!(available().contains(&now), "seed {seed}: {story:?}: {now} of {:?}", available());
                 assert_eq!(now, stack.last().copied().unwrap_or(&bottom), "seed {seed}: {story:?}");
             }
             detach(&bench, ends, None);
             assert_eq!(ends.default(), bottom, "seed {seed}: {story:?}");
         });
-        bench::eventually(|| !OURS.iter().any(|law| names().contains(&(*law).to_owned())));
+        bench::eventually(|| !OURS.iter().any(|law| available().contains(&(*law).to_owned())));
     }
 }

@@ -48,8 +48,24 @@ impl Wire {
             ip(&format!("link set {DEVICE} up"))
         })
         .unwrap();
+        near.within(reach_the_far_end).unwrap();
         Self { near, far }
     }
+}
+
+/// Waits until the far end answers that nothing listens there. The first search for its address is lost where the queue of a device
+/// that has just come up is not in place yet, and the next one follows after a second.
+fn reach_the_far_end() -> io::Result<()> {
+    let socket = UdpSocket::bind("10.99.0.1:0")?;
+    socket.connect("10.99.0.2:9")?;
+    socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+    for _ in 0..100 {
+        let answer = socket.send(&[0]).and_then(|_| socket.recv(&mut [0]));
+        if answer.is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused) {
+            return Ok(());
+        }
+    }
+    Err(io::Error::other("the far end does not answer"))
 }
 
 fn ip(arguments: &str) -> io::Result<()> {
@@ -66,7 +82,7 @@ pub(crate) fn missing() -> Option<String> {
 
 /// A directory of pins for this process alone.
 pub(crate) fn pins() -> Pins {
-    Pins::at(format!("/sys/fs/bpf/penstock-test-{}", std::process::id()))
+    Pins::at(crate::optional::pins("test"))
 }
 
 fn request<'a>(name: &'a str, direction: Direction, settings: &'a [String]) -> Request<'a> {
@@ -101,9 +117,9 @@ fn datagrams_are_marked_on_their_way(direction: Direction) {
         ["packets_arrived", "bytes_arrived", "pieces_arrived", "packets_marked"].map(|name| figure(&attached, name));
     println!("{direction:?}: {seen} packets of {bytes} B in {pieces} pieces, {marked} marked, {ce} arrived with CE");
     assert!(marked > 100.0 && marked == ce, "{attached:?}");
-    // What is not ours (neighbours are looked for) is alone in its piece. A datagram has 42 B of headers on Ethernet.
+    // What is not ours is alone in its piece, if there is any: neighbours are looked for. A datagram has 42 B of headers on Ethernet.
     let ours = (seen - pieces) / f64::from(SEGMENTS - 1);
-    assert!(ours > 50.0 && bytes - ours * f64::from(SEGMENTS) * 1042.0 < 110.0 * (pieces - ours), "{attached:?}");
+    assert!(ours > 50.0 && bytes - ours * f64::from(SEGMENTS) * 1042.0 <= 110.0 * (pieces - ours), "{attached:?}");
     assert_eq!(ended(&attached), seen);
 }
 

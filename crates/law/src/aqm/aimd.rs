@@ -24,13 +24,14 @@ use crate::parameter::{Parameter, Values};
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "aimd",
     title: "AIMD: transmit probabilities for each class, which rise while the queue is short and fall otherwise",
-    source: "Chiu and Jain 1989, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance",
+    source: "Chiu and Jain 1989, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance; as an AQM for classes as \
+             in Pletka et al., Closed-Loop Congestion Control",
     colour: "#b08a3c",
     parameters: &[
-        INTERVAL,
+        Parameter { source: "Pletka et al., section III-B", ..INTERVAL },
         Parameter { description: "increase per interval while the queue is short", ..INCREASE },
         Parameter { description: "relative decrease per interval while the queue is not short", ..DECREASE },
-        CORRECTION,
+        Parameter { source: "Pletka et al., section III-D and figure 4, as a constant", ..CORRECTION },
         Parameter { description: "a queue that drains within this time is short", ..LOW },
     ],
     observables: Observables::of::<Alone<Plain<f64>>>(),
@@ -61,7 +62,9 @@ impl<N: Number> Aimd<N> for Plain<N> {
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let classes = classes(context);
         if let Some(at) = classes.iter().position(|class| class.floor.0 > 0 || class.ceiling.is_some()) {
-            return Err(format!("`aimd` keeps no guarantees, but class {at} has a floor or a ceiling"));
+            return Err(format!(
+                "`aimd` does not keep rate floors or ceilings, but class {at} has one; leave it out, or use `bat`"
+            ));
         }
         Ok(Self {
             interval_s: values.number("interval"),

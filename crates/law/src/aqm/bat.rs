@@ -307,7 +307,9 @@ impl<N: Number> Aimd<N> for Bat<N> {
         let rate = context.packets_per_s();
         let (low, high) = (values.number("low"), values.number("high"));
         if low > high {
-            return Err(format!("`low`, {low} s, is above `high`, {high} s"));
+            return Err(format!(
+                "the queueing delays between which excess falls to zero: `low`, {low} s, is above `high`, {high} s"
+            ));
         }
         let packets_per_s = |rate: Rate| N::of(rate.packets_per_s(context.packet));
         let constants = |class: &Class| Constants {

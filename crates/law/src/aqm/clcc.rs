@@ -223,7 +223,10 @@ fn is_around_bat(values: &Values) -> Result<bool, String> {
     }
     for unused in [COARSE, HIGH, GAIN, EXCESS, THRESHOLD] {
         if Default::Is(values.number(unused.name)) != unused.default {
-            return Err(format!("`{}` belongs to `bat`; `aimd` does not read it", unused.name));
+            return Err(format!(
+                "`{}` has an effect with `inner = \"bat\"` only, not with `aimd`; leave it out",
+                unused.name
+            ));
         }
     }
     Ok(false)

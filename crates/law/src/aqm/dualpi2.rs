@@ -3,7 +3,7 @@
 //! Source: De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
 //! Scalable Throughput (L4S)", RFC 9332, appendix A. The two queues are the host's, see [`Serve::Coupled`].
 //! Differs: the delay controlled is that of the older of both queues' heads, as in Linux, so that neither can grow unseen;
-//! a coin replaces the RFC's accumulator. The least marking threshold (`Th_len`) is a test of the queue, as in the RFC: a
+//! a random draw replaces the RFC's accumulator. The least marking threshold (`Th_len`) is a test of the queue, as in the RFC: a
 //! packet that is alone in the low-latency queue may have waited long for a classic one in front of it.
 
 use alloc::string::String;
@@ -17,8 +17,8 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "dualpi2",
-    title: "DualPI2: two queues with one base probability, squared for classic packets and doubled for low-latency \
-            packets",
+    title: "DualPI2: two queues with one base probability, squared for classic packets and times k for \
+            low-latency packets",
     source: "RFC 9332, Dual-Queue Coupled Active Queue Management for L4S, appendix A",
     colour: "#00868b",
     parameters: &[

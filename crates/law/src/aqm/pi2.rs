@@ -4,7 +4,7 @@
 //! section 4: one queue, with p' for scalable packets and its square for the others; RFC 9332, appendix A, for the constants: with
 //! RTT_max = 100 ms the gains are `0.1 Tupdate / RTT_max^2` and `0.3 / RTT_max`, rounded there to 0.16 and 3.2 at 16 ms.
 //! The delay is the queue over the line's rate, by Little's law.
-//! Differs: packets are judged at the head of the queue, as in RFC 9332, where the paper judges arrivals; a coin replaces the
+//! Differs: packets are judged at the head of the queue, as in RFC 9332, where the paper judges arrivals; a random draw replaces the
 //! comparison with two random numbers.
 
 use alloc::string::String;

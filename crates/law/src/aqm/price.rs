@@ -1,7 +1,7 @@
 //! Price marking: integrate the relative excess load over a virtual capacity, mark exponentially in the integral.
 //!
 //! Source: Paganini, Wang, Low, Doyle, "A New TCP/AQM for Stable Operation in Fast Networks", equation (5) and Fig. 4.
-//! Corrected: the price is kept at or above zero and a packet is marked when the coin is *below* the probability (the
+//! Corrected: the price is kept at or above zero and a packet is marked when the random draw is *below* the probability (the
 //! print has neither); load counts bytes, not packets, so that acknowledgements weigh their bytes.
 //! Kernel implementation: `bpf/law/price.h`, held equal bit for bit by `vectors/price.txt`.
 

@@ -17,7 +17,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "rem",
-    title: "REM: the price integrates excess load and excess queue; exponential marking encodes it",
+    title: "REM: the price integrates excess load and excess queue; exponential marking encodes the price",
     source: "Athuraliya, Li, Low and Yin 2001, REM: Active Queue Management, IEEE Network 15(3)",
     colour: "#9c6b1f",
     parameters: &[

@@ -4,7 +4,7 @@
 //! Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", 1998, for RIO; Tartarelli and Banchs, "Random
 //! Early Marking", section V, for the defaults: red packets never wait behind ten others, green ones are dropped by a full
 //! buffer only. The average is Floyd and Jacobson's (1993), idle time included.
-//! Differs: RIO spaces its drops by the drops before; here each coin is independent, as the tables of routers and the
+//! Differs: RIO spaces its drops by the drops before; here each draw is independent, as the tables of routers and the
 //! paper's description have it. Coupled (RIO-C), a packet meets the average of the packets of its own colour and better
 //! ones, not that of all. With `ecn`, packets beyond the upper threshold are dropped all the same (RFC 3168, section 7).
 
@@ -19,7 +19,8 @@ use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
 const PAPER: &str = "Random Early Marking, section V";
-const OURS: &str = "our choice: the paper leaves it open; totals of its tables change by 1 % for 2 to 10 packets";
+const OURS: &str =
+    "our choice: Random Early Marking leaves it open; totals of its tables change by 1 % for 2 to 10 packets";
 
 pub(super) const ENTRY: Entry<Aqm> = Entry {
     name: "wred",
@@ -32,7 +33,7 @@ pub(super) const ENTRY: Entry<Aqm> = Entry {
             "average",
             true,
             "use an exponential average of the queue, not the instantaneous queue",
-            "Floyd and Jacobson 1993; the paper uses it without its marker, and the instantaneous queue with it",
+            "Floyd and Jacobson 1993; Random Early Marking uses the average without its marker, and the instantaneous queue with it",
         ),
         Parameter::number(
             "weight",

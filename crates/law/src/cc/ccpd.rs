@@ -14,7 +14,7 @@ use crate::number::{Dual, Fix};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "ccpd",
-    title: "CCPD: CCP plus the change of that free space over a round trip",
+    title: "CCPD: CCP, plus the change of the free space in the bottleneck's buffer over a round trip",
     source: "Cavendish et al., TCP Congestion Avoidance using Proportional plus Derivative Control, (3)",
     colour: "#d4730a",
     parameters: &[KP, KD, KD_UNIT, DERIVATIVE_SPAN, WINDOW_FORM, RTT_WEIGHT, PAIRS],

@@ -20,7 +20,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "copa",
-    title: "Copa: holds one by delta packets of each flow in the queue",
+    title: "Copa: holds 1/delta packets of each flow in the queue",
     source: "Arun, Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018",
     colour: "#b5651d",
     parameters: &[
@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             0.5,
             [1e-4, 10.0],
-            "packets of a flow in the queue are one by this",
+            "a flow keeps 1/delta packets in the queue",
             "section 2.1; Meta's live video had 0.04",
         ),
         Parameter::switch(
@@ -97,7 +97,7 @@ numbers! {
     struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
-        /// How many steps of one by delta a round trip takes.
+        /// How many steps of 1/delta packets a round trip takes.
         velocity: "1" as "Velocity",
         /// One by the packets that the flow keeps in the queue.
         delta: "1" as "Delta",

@@ -216,7 +216,9 @@ impl<N: Number> Law<N> for LeadLag<N> {
         let (delay, linearised) = (values.switch("signal"), values.switch("form"));
         let packets = values.number("N");
         if libm::floor(packets) != packets {
-            return Err(alloc::format!("`N` counts marks and is a whole number, not {packets}"));
+            return Err(alloc::format!(
+                "`N` is the number of marks in the price estimate: write a whole number, not {packets}"
+            ));
         }
         let per_s = |bit_per_s: f64| Rate(bit_per_s as u64).packets_per_s(context.packet);
         let max_rate = values.optional("max_rate").map(per_s);

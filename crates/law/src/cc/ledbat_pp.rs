@@ -36,7 +36,7 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             Unit::One,
             16.0,
             [1.0, 1e3],
-            "the gain is one by two targets in base delays, rounded up, and by this at the most",
+            "the gain is 1/min(this, 2 target/base delay rounded up)",
             DRAFT,
         ),
         Parameter::number(

@@ -446,11 +446,11 @@ impl Law<f64> for Nada {
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let (least, most) = (values.number("min_rate"), values.number("max_rate"));
         if least > most {
-            return Err(format!("`min_rate` is {least} bit/s and `max_rate` {most} bit/s"));
+            return Err(format!("`min_rate`, {least} bit/s, must not exceed `max_rate`, {most} bit/s"));
         }
         let (delta, log_window) = (values.number("delta"), values.number("log_window"));
         if log_window < delta || log_window > delta * (UPDATES - 1) as f64 {
-            return Err(format!("`log_window` is {log_window} s: 1 to {} times `delta` is possible", UPDATES - 1));
+            return Err(format!("`log_window` is {log_window} s; it must be 1 to {} times `delta`", UPDATES - 1));
         }
         Ok(Self {
             least,

@@ -19,7 +19,7 @@ use crate::parameter::{Parameter, Unit, Values};
 
 pub(super) const ENTRY: Entry<Controller> = Entry {
     name: "vegas",
-    title: "TCP Vegas: one packet more or less per round trip, depending on its packets in the queue",
+    title: "TCP Vegas: one packet more or less per round trip, depending on how many packets the flow has in the queue",
     source: "Brakmo, Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, 1995, section III",
     colour: "#0f8f7f",
     parameters: &[

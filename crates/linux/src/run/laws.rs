@@ -93,7 +93,7 @@ impl Registered {
             let whose = if controller::names().contains(&law) { "Penstock's" } else { "this program's own" };
             let controller::Cost { acks, nanoseconds_an_ack } = cost;
             let pairs = loaded.capacity().map_or_else(String::new, |controller::Capacity { pairs, packets_per_s }| {
-                format!("; {pairs} packet pairs, the last of which has the bottleneck at {packets_per_s:.0} packets/s")
+                format!("; {pairs} packet pairs, by the last of which the bottleneck has a capacity of {packets_per_s:.0} packets/s")
             });
             Some(format!(
                 "{law} is {whose}, by struct_ops: {acks} acknowledgements, {nanoseconds_an_ack:.0} ns each{pairs}"

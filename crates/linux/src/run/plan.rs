@@ -96,6 +96,8 @@ pub(super) const CONTROLLERS: &[(&str, &str)] = &[
     ("vegas", "vegas"),
     ("highspeed", "highspeed"),
     ("scalable", "scalable"),
+    ("westwood", "westwood"),
+    ("illinois", "illinois"),
 ];
 
 /// The congestion controllers of this kernel, as far as they are loaded.
@@ -142,7 +144,7 @@ impl Plan {
         let least = if quic { 1200 + quic::HEADERS } else { 576 };
         if !(least..=9216).contains(&wire) {
             let what = format!("packet: {wire} B on the wire");
-            refusals.push(Refused::new(what, format!("this world has packets from {least} B to 9216 B")));
+            refusals.push(Refused::new(what, format!("write a size on the wire from {least} B to 9216 B")));
         }
         let (mut flows, mut habits, mut bursts, mut laws) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, (name, group)) in scenario.groups.iter().enumerate() {
@@ -218,8 +220,9 @@ fn accurate_ecn(scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Accu
     let responds = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.marks != Marks::Ignored);
     let alike = |group: &Group| asks(group) && responds(group) && accurate(group) == accurate(first);
     if let Some((other, _)) = tcp().find(|(_, group)| !alike(group)) {
-        let what =
-            format!("all flows share `net.ipv4.tcp_ecn` here, and flows.{other} differs or does not respond to marks");
+        let what = format!(
+            "all flows of the Linux world share `net.ipv4.tcp_ecn`, and flows.{other} has other ECN settings or does not respond to marks"
+        );
         refusals.push(no(&whose, &what, "give all groups the same, or use `--world packets`"));
     } else if AccurateEcn::in_kernel() == Some(false) {
         let what = "this kernel does not accept `net.ipv4.tcp_ecn = 3`, which turns accurate ECN (RFC 9768) on";
@@ -351,7 +354,8 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut 
                 (_, Some(value)) => value.to_string(),
                 (_, None) => "none".to_owned(),
             };
-            let what = format!("it is {}, and the kernel's `{controller}` has {}", shown(value), shown(kernel));
+            let what =
+                format!("this parameter is {}, and the kernel's `{controller}` has {}", shown(value), shown(kernel));
             let instead = if parameter.name == "hystart" {
                 "set `hystart` in the scenario, or in /sys/module/tcp_cubic/parameters/hystart, for the whole machine"
             } else if parameter.name == "flight_size" {
@@ -521,13 +525,16 @@ mod tests {
         }
         let beside = "flows.g = { from = \"a\", to = \"b\", cc = { law = \"newreno\" } }";
         let said = refused("cc = { law = \"newreno\", ecn = true }, sender = { ecn_echo = \"accurate\" }", beside);
-        assert!(said.starts_with("flows.f.sender.ecn_echo: all flows share") && said.contains("flows.g"), "{said}");
+        assert!(
+            said.starts_with("flows.f.sender.ecn_echo: all flows of the Linux world share") && said.contains("flows.g"),
+            "{said}"
+        );
         for (flow, more, named) in [
             (r#"cc = { law = "ccp" }"#, "", "flows.f.cc: no kernel has a controller for the law `ccp`"),
             (
                 &format!("cc = {{ law = \"cubic\", beta = 0.5, hystart = {} }}", hystart()),
                 "",
-                "flows.f.cc.beta: it is 0.5",
+                "flows.f.cc.beta: this parameter is 0.5",
             ),
             (r#"cc = { law = "newreno", grow_on_echo = true, ecn = true }"#, "", "flows.f.cc.grow_on_echo"),
             (r#"cc = { law = "newreno", flight_size = true }"#, "", "flows.f.cc.flight_size"),
@@ -550,7 +557,7 @@ mod tests {
         let other = !hystart();
         let said = refused(&format!("cc = {{ law = \"cubic\", hystart = {other} }}"), "");
         assert!(
-            said.starts_with(&format!("flows.f.cc.hystart: it is {other}, and the kernel's `cubic` has")),
+            said.starts_with(&format!("flows.f.cc.hystart: this parameter is {other}, and the kernel's `cubic` has")),
             "{said}"
         );
     }

@@ -32,7 +32,9 @@ const FLOWS_IN_SUMMARY: usize = 100;
 pub(super) fn report(scenario: &Scenario, run: &Measured) -> Result<Run, RunError> {
     let broken = run.outcome.unaccounted;
     if broken != 0 {
-        return Err(RunError::Broken(format!("{broken} packets at links are neither departed, dropped nor there")));
+        return Err(RunError::Broken(format!(
+            "{broken} packets that arrived at links have neither departed nor been dropped, and are not in the queues"
+        )));
     }
     if let Some(fault) = run.outcome.emulation.fault(scenario) {
         return Err(fault);

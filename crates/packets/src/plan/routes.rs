@@ -35,7 +35,9 @@ impl Routes {
         let delay = |links: &[String]| Time(links.iter().map(|l| scenario.links[l].delay.0).sum());
         let links = delay(&group.forward) + delay(&group.backward);
         if links > rtt {
-            return Err(refused(format!("flows.{name}.rtt: {rtt} is less than the {links} of its links")));
+            return Err(refused(format!(
+                "flows.{name}.rtt: {rtt} is less than {links}, the propagation delay of the links there and back"
+            )));
         }
         let route = [
             self.hops(scenario, name, &group.forward, rtt - links)?,

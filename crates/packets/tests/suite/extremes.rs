@@ -20,7 +20,7 @@ const INSIDE: &str = "PENSTOCK_TEST_UNDER_A_CEILING";
 const CEILING: &str = "2000000";
 
 /// The watcher is called every 16384 events; a run ends after so many of these.
-const LOOKS: u32 = 3;
+const LOOKS: u32 = 2;
 
 /// A path, and how a run over it begins.
 #[derive(Debug, Clone, Copy)]

@@ -49,7 +49,7 @@ fn a_classic_receiver_has_a_classic_connection() {
         ..Dumbbell::PLAIN
     };
     let refused = refusal(&text.text());
-    assert!(refused.contains("receiver_ecn: `classic` does not go with the law `dctcp`"), "{refused}");
+    assert!(refused.contains("receiver_ecn: a `classic` ECN echo does not suit the law `dctcp`"), "{refused}");
 }
 
 /// A price is read from the share of marked packets, and is the same by either echo.

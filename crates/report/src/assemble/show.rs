@@ -203,7 +203,7 @@ fn overlays(view: &ShowView<'_>) -> Option<Section> {
         cases.iter().enumerate().filter_map(|(at, case)| Some((at, &view.runs[*case.runs.first()?]))).collect();
     let mut section = Section::new("Over time");
     if firsts.len() > MOST {
-        section.prose = format!("Not drawn: {} cases are more than {MOST}.", firsts.len());
+        section.prose = format!("Not drawn: there are {} cases, and at most {MOST} are drawn.", firsts.len());
         return Some(section);
     }
     let wanted: Vec<Option<String>> = firsts.iter().map(|(_, run)| law_of(run)).collect();

@@ -1,57 +1,93 @@
-//! A law that reduces in proportion to the marks, in the queue of those that do not.
+//! A law that reduces in proportion to the marks, in one queue with those that do not.
 
 use penstock_law::aqm::Serve;
 use penstock_law::cc::Marks;
 
 use super::kind::Kind;
-use crate::model::{Group, Scenario};
+use crate::model::{Group, Scenario, Scheduler};
 use crate::summary::Finding;
 
 pub(super) const KIND: Kind = Kind {
     id: "classic-queue",
-    meaning: "a law that reduces in proportion to the marks, such as `dctcp`, sends into the classic queue of an AQM with \
-         two queues; there it reduces less than the other flows and takes their share of the rate",
+    meaning: "a law that reduces in proportion to the marks, such as `dctcp`, shares a queue with flows that reduce more at a \
+         mark or a loss: the classic queue of an AQM with two queues, or the only queue of a link; it takes their share of the \
+         rate",
 };
 
+/// Only where such other flows are: over its own queue, a law that reduces less does no harm.
 pub(super) fn find(scenario: &Scenario, name: &str, group: &Group) -> Option<Finding> {
     let needs = group.requirements(scenario.packet).ok()?;
-    if needs.marks != Marks::Counted || needs.low_latency {
+    if needs.marks != Marks::Counted {
         return None;
     }
-    let link = group.forward.iter().find(|link| {
-        let aqm = &scenario.links[*link].aqm;
-        let law = (aqm.law.real)(&aqm.values, &scenario.site(link));
-        law.is_ok_and(|law| matches!(law.requirements().serve, Serve::Coupled { .. }))
-    })?;
-    let law = group.cc.law;
-    let remedy = if law.parameters.iter().any(|parameter| parameter.name == "l4s") {
-        "; set `l4s = true` for the low-latency queue"
-    } else {
-        ""
-    };
-    let text = format!(
-        "`{}` reduces in proportion to the marks, and its packets do not carry ECT(1): they join the classic queue \
-         of `{}` at links.{link}, where it takes the rate of flows that reduce more{remedy}",
-        law.name, scenario.links[link].aqm.law.name
-    );
-    Some(KIND.found(format!("flows.{name}.cc"), text))
+    group.forward.iter().find_map(|link| {
+        let other = scenario.groups.iter().find(|(other, group)| *other != name && reduces_more(scenario, group, link));
+        let (other, _) = other?;
+        let queue = &scenario.links[link];
+        let law = (queue.aqm.law.real)(&queue.aqm.values, &scenario.site(link)).ok()?.requirements();
+        let (of, aqm) = (group.cc.law, queue.aqm.law.name);
+        let text = match law.serve {
+            Serve::Coupled { .. } if !needs.low_latency => {
+                let l4s = of.parameters.iter().any(|parameter| parameter.name == "l4s");
+                let remedy = if l4s { "; set `l4s = true` for the low-latency queue" } else { "" };
+                format!(
+                    "`{}` reduces in proportion to the marks, and its packets do not carry ECT(1): they join the classic queue \
+                     of `{aqm}` at links.{link}, where it takes the rate of flows.{other}, which reduces more{remedy}",
+                    of.name
+                )
+            }
+            Serve::Scheduler if law.marks && queue.scheduler == Scheduler::Fifo => format!(
+                "`{}` reduces in proportion to the marks, and shares the queue of `{aqm}` at links.{link} with flows.{other}, \
+                 which reduces more, and whose rate it takes; `dualpi2` and `fq-codel` have queues of their own for it",
+                of.name
+            ),
+            _ => return None,
+        };
+        Some(KIND.found(format!("flows.{name}.cc"), text))
+    })
+}
+
+/// Whether flows over the link respond to congestion, and not in proportion to the marks.
+fn reduces_more(scenario: &Scenario, group: &Group, link: &String) -> bool {
+    let needs = group.requirements(scenario.packet);
+    group.forward.contains(link)
+        && needs.is_ok_and(|needs| needs.reliable && matches!(needs.marks, Marks::Congestion | Marks::Ignored))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::scene::{flows, found, link};
 
-    /// Only where there are two queues, and only of a law that counts marks and does not require the other one.
+    /// Only of a law that counts marks, in a queue that it shares with one that does not.
     #[test]
-    fn dctcp_in_the_classic_queue_is_found() {
-        let over = |aqm: &str, cc: &str| {
-            found(&(link(&format!("buffer = \"500 packets\", aqm = {{ law = \"{aqm}\" }}")) + &flows("d", cc)))
+    fn dctcp_beside_cubic_is_found() {
+        let over = |aqm: &str, cc: &str, other: &str| {
+            let link = link(&format!("buffer = \"500 packets\", {aqm}"));
+            let other = if other.is_empty() { String::new() } else { flows("c", other) };
+            found(&(link + &flows("d", cc) + &other))
         };
-        let [(id, subject, text)] = &over("dualpi2", "cc = { law = \"dctcp\" }")[..] else { panic!("one finding") };
+        let [plain, l4s] = ["cc = { law = \"dctcp\" }", "cc = { law = \"dctcp\", l4s = true }"];
+        let [cubic, udp] = ["cc = { law = \"cubic\" }", "cc = { law = \"cbr\", rate = \"1 Mbit/s\" }"];
+        let [two, red, codel] = ["law = \"dualpi2\"", "law = \"red\", ecn = true", "law = \"codel\""]
+            .map(|law| format!("aqm = {{ {law} }}"));
+        let [(id, subject, text)] = &over(&two, plain, cubic)[..] else { panic!("one finding") };
         assert_eq!((id.as_str(), subject.as_str()), ("classic-queue", "flows.d.cc"));
         assert!(text.contains("`dualpi2` at links.b") && text.contains("`l4s = true`"), "{text}");
-        assert_eq!(over("dualpi2", "cc = { law = \"dctcp\", l4s = true }"), []);
-        assert_eq!(over("dualpi2", "cc = { law = \"cubic\" }"), []);
-        assert_eq!(over("red", "cc = { law = \"dctcp\" }"), []);
+        let [(id, _, text)] = &over(&red, plain, cubic)[..] else { panic!("one finding") };
+        assert!(id == "classic-queue" && text.contains("`red` at links.b with flows.c"), "{text}");
+        for nothing in [
+            over(&two, l4s, cubic),
+            over(&two, cubic, cubic),
+            over(&two, plain, ""),
+            over(&two, plain, udp),
+            over(&red, plain, ""),
+            over(&red, cubic, cubic),
+            // A queue that drops, and one for each flow.
+            over(&codel, plain, cubic),
+            over(&format!("{red}, scheduler = {{ law = \"drr\" }}"), plain, cubic),
+            over("aqm = { law = \"fq-codel\" }", plain, cubic),
+        ] {
+            assert_eq!(nothing, []);
+        }
     }
 }

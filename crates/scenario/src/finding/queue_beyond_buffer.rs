@@ -9,9 +9,15 @@ use crate::summary::Finding;
 
 pub(super) const KIND: Kind = Kind {
     id: "queue-beyond-buffer",
-    meaning: "flows of laws that keep a number of packets queued (`alpha` of `fast` and `vegas`) exceed the buffer of \
-         their slowest link; they lose packets throughout the run",
+    meaning: "flows of laws that keep a number of packets queued (`alpha` of `fast` and `vegas`) need a larger buffer \
+         at their slowest link; they lose packets throughout the run, or, if only an overshoot of `fast` exceeds the \
+         buffer, may lose packets",
 };
+
+/// The buffer that flows of `fast` need, over the sum of their `alpha`. After a loss the window passes its equilibrium, since
+/// it measures a queue a round trip late. Runs at 10 Mbit/s to 1 Gbit/s, with 1 to 10 flows, 40 to 100 ms and the sum at 0.8
+/// of the buffer lose nothing; at 0.9, four of seven lose 1 % to 5 %. `vegas` loses nothing at 0.95.
+const OVERSHOOT_OF_FAST: f64 = 1.25;
 
 /// The target queue of each flow of a group, where its law has a number for that and the flow goes on long enough to
 /// get there.
@@ -34,19 +40,23 @@ pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
         .filter_map(|(name, group)| Some((name, group, alpha(group)?)))
         .collect();
     let wanted = most_at_once(scenario, &queued);
-    if wanted <= holds {
+    let overshoot =
+        if queued.iter().any(|(_, group, _)| group.cc.law.name == "fast") { OVERSHOOT_OF_FAST } else { 1.0 };
+    if wanted * overshoot <= holds {
         return None;
     }
+    let needed = (wanted * overshoot).ceil();
     let names: Vec<String> = queued.iter().map(|(name, ..)| format!("flows.{name}")).collect();
-    let least = (holds / wanted * queued.iter().map(|(.., alpha)| *alpha).fold(0.0, f64::max)).floor();
+    let least = (holds / (wanted * overshoot) * queued.iter().map(|(.., alpha)| *alpha).fold(0.0, f64::max)).floor();
     let remedy = if queued.iter().all(|(.., alpha)| *alpha == queued[0].2) && least >= 1.0 {
-        format!("use `alpha = \"{least} packets\"` or a buffer of {wanted} packets")
+        format!("use `alpha = \"{least} packets\"` or a buffer of {needed} packets")
     } else {
-        format!("use smaller values of `alpha` or a buffer of {wanted} packets")
+        format!("use smaller values of `alpha` or a buffer of {needed} packets")
     };
+    let often = if wanted > holds { "lose" } else { "overshoot, and may lose" };
     let text = format!(
         "{} want {wanted} packets queued there, the sum of `alpha` over concurrent flows, and the buffer holds \
-         {holds}: they lose packets throughout the run; {remedy}",
+         {holds}: they {often} packets throughout the run; {remedy}",
         names.join(", ")
     );
     Some(KIND.found(format!("links.{link}.buffer"), text))
@@ -85,17 +95,23 @@ mod tests {
         };
         assert_eq!((id.as_str(), subject.as_str()), ("queue-beyond-buffer", "links.b.buffer"));
         assert!(text.contains("400 packets") && text.contains("holds 334"), "{text}");
-        assert!(text.contains("`alpha = \"83 packets\"`"), "{text}");
+        assert!(
+            text.contains("they lose") && text.contains("`alpha = \"66 packets\"` or a buffer of 500 packets"),
+            "{text}"
+        );
         let fits = |text: &str| assert_eq!(found(&(small.clone() + text)), [], "{text}");
-        fits(&flows("f", "count = 4, cc = { law = \"fast\", alpha = \"83 packets\" }"));
-        fits(&flows("f", "count = 3, cc = { law = \"fast\" }"));
+        fits(&flows("f", "count = 4, cc = { law = \"fast\", alpha = \"66 packets\" }"));
+        // The buffer holds the equilibrium, and not what leads there.
+        let near = found(&(small.clone() + &flows("f", "count = 3, cc = { law = \"fast\" }")));
+        assert!(near[0].2.contains("overshoot, and may lose") && near[0].2.contains("89 packets"), "{near:?}");
+        fits(&flows("f", "count = 3, cc = { law = \"vegas\", alpha = \"100 packets\", beta = \"101 packets\" }"));
         fits(&flows("f", "count = 4, cc = { law = \"cubic\" }"));
         fits(&flows("f", "count = 4, cc = { law = \"fast\" }, size = \"1 MB\""));
-        let early = flows("e", "count = 3, start = \"0 s\", stop = \"5 s\", cc = { law = \"fast\" }");
-        fits(&(early.clone() + &flows("f", "count = 3, start = \"5 s\", cc = { law = \"fast\" }")));
+        let early = flows("e", "count = 2, start = \"0 s\", stop = \"5 s\", cc = { law = \"fast\" }");
+        fits(&(early.clone() + &flows("f", "count = 2, start = \"5 s\", cc = { law = \"fast\" }")));
         let both =
-            found(&(small.clone() + &early + &flows("f", "count = 3, start = \"4 s\", cc = { law = \"fast\" }")));
-        assert!(both[0].2.starts_with("flows.e, flows.f want 600 packets"), "{both:?}");
+            found(&(small.clone() + &early + &flows("f", "count = 2, start = \"4 s\", cc = { law = \"fast\" }")));
+        assert!(both[0].2.starts_with("flows.e, flows.f want 400 packets"), "{both:?}");
         let bytes = found(&(link("buffer = \"500 kB\"") + &flows("f", "count = 4, cc = { law = \"fast\" }")));
         assert!(bytes[0].2.contains("holds 333"), "{bytes:?}");
         // The queue is at the slower of two links.

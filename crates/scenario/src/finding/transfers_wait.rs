@@ -21,11 +21,11 @@ pub(super) fn find(name: &str, count: u32, transfers: &Transfers) -> Option<Find
     }
     let mean = match (transfers.wait_mean_s, transfers.completion_mean_s) {
         (Some(wait), Some(completion)) => {
-            format!(" The mean wait is {wait:.3} s of a mean completion of {completion:.3} s.")
+            format!(" The mean wait is {wait:.3} s, a part of the mean completion time of {completion:.3} s.")
         }
         _ => String::new(),
     };
-    let still = if waiting > 0 { format!(", {waiting} of them to the end") } else { String::new() };
+    let still = if waiting > 0 { format!(", {waiting} of them until the end of the run") } else { String::new() };
     let text = format!(
         "{waited} of {all} transfers waited for a connection{still}.{mean} A connection takes one transfer at a time, and \
          the group has `count = {count}`; a larger count lets transfers run in parallel"
@@ -59,8 +59,15 @@ mod tests {
         };
         let finding = of(470, 468, 5).unwrap();
         assert_eq!((finding.id.as_str(), finding.subject.as_str()), ("transfers-wait", "flows.web.count"));
-        assert!(finding.text.contains("473 of 475 transfers waited") && finding.text.contains("5 of them to the end"));
-        assert!(finding.text.contains("wait is 3.740 s of a mean completion of 3.840 s"), "{}", finding.text);
+        assert!(
+            finding.text.contains("473 of 475 transfers waited")
+                && finding.text.contains("5 of them until the end of the run")
+        );
+        assert!(
+            finding.text.contains("wait is 3.740 s, a part of the mean completion time of 3.840 s"),
+            "{}",
+            finding.text
+        );
         assert!(of(0, 0, 3).is_some() && of(100, 1, 0).is_some());
         assert!(of(0, 0, 0).is_none() && of(101, 1, 0).is_none() && of(100, 0, 0).is_none());
     }

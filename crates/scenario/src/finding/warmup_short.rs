@@ -65,7 +65,7 @@ pub(super) fn find(scenario: &Scenario, measured_s: f64, series: &[Table]) -> Op
         let goodput = samples::of(series, ("groups", "group"), name, "goodput_bit_per_s", between);
         let said = |a: f64, b: f64| {
             format!(
-                "the goodput of flows.{name} is {:.3} Mbit/s in the first half of it and {:.3} in the second",
+                "the goodput of flows.{name} is {:.3} Mbit/s in the first half of the span and {:.3} in the second",
                 a / 1e6,
                 b / 1e6
             )
@@ -75,7 +75,9 @@ pub(super) fn find(scenario: &Scenario, measured_s: f64, series: &[Table]) -> Op
     for name in scenario.links.keys() {
         let queue = samples::of(series, ("links", "link"), name, "queue_mean_packets", between);
         let said = |a: f64, b: f64| {
-            format!("the mean queue of links.{name} is {a:.1} packets in the first half of it and {b:.1} in the second")
+            format!(
+                "the mean queue of links.{name} is {a:.1} packets in the first half of the span and {b:.1} in the second"
+            )
         };
         judge(&queue, QUEUE, LEAST_QUEUE, &said);
     }

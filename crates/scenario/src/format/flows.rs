@@ -149,7 +149,7 @@ pub(crate) static START: Table = Table {
 
 pub(crate) static DRAWN_SIZE: Table = Table {
     path: "flows.NAME.size",
-    what: "A size drawn for each transfer.",
+    what: "The size of each transfer, drawn at random from a distribution.",
     keys: &[
         key("pareto", Shape::Table(&PARETO_SIZE), Means(""), "the Pareto distribution, heavy-tailed"),
         key(
@@ -164,10 +164,10 @@ pub(crate) static DRAWN_SIZE: Table = Table {
 
 pub(crate) static SIZES: Table = Table {
     path: "flows.NAME.size.distribution",
-    what: "A file of sizes. Each line has a size in bytes, a comma, and the share of transfers that are no larger, as \
-           in `1460,0.5`. Sizes and shares must not decrease, and the last share is 1. Between two points the \
-           distribution is a straight line. Lines that begin with `#` are comments. The name of the file is relative \
-           to the folder of the scenario.",
+    what: "A file with the distribution of transfer sizes. Each line has a size in bytes, a comma, and the share of \
+           transfers that are no larger, as in `1460,0.5`. Sizes and shares must not decrease, and the last share is \
+           1. Between the sizes of two lines, the cumulative distribution is a straight line. Lines that begin with \
+           `#` are comments. The name of the file is relative to the folder of the scenario.",
     keys: &[
         key("file", Shape::Text, Required, "the file's name"),
         key(
@@ -219,7 +219,7 @@ pub(crate) static SPAN_TABLE: Table = Table {
 
 pub(crate) static PARETO_SPAN: Table = Table {
     path: "SPAN.pareto",
-    what: "The shortest span is mean * (shape - 1) / shape.",
+    what: "The shortest span of time that can be drawn is mean * (shape - 1) / shape.",
     keys: &[
         key("mean", DURATION, Required, "the mean"),
         key(
@@ -233,10 +233,10 @@ pub(crate) static PARETO_SPAN: Table = Table {
 
 pub(crate) static PAGE: Table = Table {
     path: "flows.NAME.page",
-    what: "A web page in rounds. A round begins when all objects of the round before have come, as scripts and style \
-           sheets name what comes next. A request takes no bytes, and arrives with the last acknowledgement. The \
-           connections of a browser stay open within a page; `sender.remember` says what a connection keeps for the \
-           next page.",
+    what: "A web page whose objects a browser loads in rounds. A round begins when all objects of the round before \
+           have come, as scripts and style sheets name what comes next. A request takes no bytes, and arrives with the \
+           last acknowledgement. The connections of a browser stay open within a page; `sender.remember` says what a \
+           connection keeps for the next page.",
     keys: &[
         key(
             "rounds",
@@ -263,9 +263,9 @@ pub(crate) static VIDEO: Table = Table {
     path: "flows.NAME.video",
     what: "Chunked video with BBA-0 (Huang et al., SIGCOMM 2014). The rate of the next chunk rises with the player's \
            buffer on a straight line. The rate is the lowest up to a buffer of `reservoir`, and the highest from \
-           `reservoir` plus `cushion` on. The rate changes only where the line reaches the next higher or lower rate \
-           of the list. Playback begins with the first chunk, and after a stall with the next chunk. The connection \
-           stays open between chunks.",
+           `reservoir` plus `cushion` on. The player changes its rate only where this straight line reaches the next \
+           higher or lower rate of the list `rates`. Playback begins with the first chunk, and after a stall with the \
+           next chunk. The connection stays open between chunks.",
     keys: &[
         key(
             "rates",
@@ -319,7 +319,7 @@ pub(crate) static ACCESS: Table = Table {
 
 pub(crate) static JITTER: Table = Table {
     path: "flows.NAME.jitter",
-    what: "Delay in the sender.",
+    what: "Random delay of each data packet in the sender.",
     keys: &[key("uniform", Shape::Pair(&DURATION), Means(""), "drawn for each packet between two times")],
 };
 
@@ -334,9 +334,10 @@ pub(crate) static ACK_JITTER: Table = Table {
 
 pub(crate) static RTT_NOISE: Table = Table {
     path: "flows.NAME.sender.rtt_noise",
-    what: "Errors in the sender's samples of the round-trip time, as on a host that reads its clock late. The law and the \
-           retransmission timer observe samples with these errors. Round trips in the results have no such errors, nor \
-           have the gaps of packet pairs. Only the packets world supports `rtt_noise`.",
+    what: "Errors in the sender's samples of the round-trip time, as on a host that reads its clock late. The law and \
+           the retransmission timer observe samples with these errors. Round-trip times in the results do not have \
+           these errors. The gaps of packet pairs do not have these errors either. Only the packets world supports \
+           `rtt_noise`.",
     keys: &[
         key("probability", Shape::Number(CHANCE), Required, "probability that a sample is too long"),
         key("upto", DURATION, Required, "its error is drawn between zero and this"),
@@ -345,9 +346,10 @@ pub(crate) static RTT_NOISE: Table = Table {
 
 pub(crate) static KNOWN_BOTTLENECK: Table = Table {
     path: "flows.NAME.sender.bottleneck",
-    what: "Capacity and buffer of the slowest link on the way, for a law that otherwise estimates both (`ccp`, `ccpd`). The law \
-           observes the true values times these numbers. The value 1 separates the law from its estimators. Another value \
-           tests how an error of an estimate acts. The law still computes the queue from its round-trip times. The packets \
+    what: "Capacity and buffer of the slowest link on the way, for a law that otherwise estimates both (`ccp`, \
+           `ccpd`). The law observes the true capacity and the true buffer, each multiplied by its number in this \
+           table. With the value 1, the law runs without the errors of its estimators. A value other than 1 tests the \
+           effect of an error of an estimate. The law still computes the queue from its round-trip times. The packets \
            world and the analysis support `bottleneck`.",
     keys: &[
         key("capacity", Shape::Number(MULTIPLE), Required, "the observed capacity over the true capacity"),
@@ -372,7 +374,7 @@ pub(crate) static SENDER: Table = Table {
             "ssthresh",
             Shape::Either(&[UNLIMITED, Shape::Packets(1, MOST_WINDOW)]),
             Is("\"unlimited\""),
-            "initial slow-start threshold [packets]",
+            "initial slow-start threshold [packets]; in the fluid world, `unlimited` leaves slow start out",
         ),
         key(
             "receive_window",
@@ -400,7 +402,7 @@ pub(crate) static SENDER: Table = Table {
             Means("exact"),
             "clock of the retransmission timer, as coarse as in BSD (500 ms) and in ns-2 until 2002 (100 ms), at most 20 s: one \
              round trip of each window is counted, in whole ticks, and so is the timeout, three ticks at the least after the \
-             first sample; it starts with its segment, as in ns-2, where BSD waits for a beat of the clock; only the packets \
+             first sample; it starts with its segment, as in ns-2, while BSD waits for the next tick; only the packets \
              world has it",
         ),
         key(

@@ -4,6 +4,8 @@ use super::shape::Range;
 
 /// The most flows a group may have.
 pub(crate) const MOST_FLOWS: u64 = 10_000_000;
+/// The most windows of a scenario: each has its own numbers of every link and flow, and its own part of the report.
+pub(crate) const MOST_WINDOWS: usize = 1000;
 /// The most packets a flow may start with: they are sent, and held in memory, at once.
 pub(crate) const MOST_AT_ONCE: u64 = 1_000_000;
 /// 2^31 - 1 packets are the most that every arithmetic can represent.

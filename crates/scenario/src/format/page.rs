@@ -51,18 +51,20 @@ name = \"FAST\"
 \"flows.ftp.cc\" = { law = \"fast\" }
 ```
 
-The hash of a cell's complete scenario identifies the cell. So a finished cell stays finished when the sweep grows.
+The hash of a cell's complete scenario identifies the cell. So if you add values to a sweep, its finished cells do not
+run again.
 ";
 
 const HOSTS: &str = "
 ### Hosts
 
-`profile` names a kind of host and sets the defaults of the other keys of `sender`. You can still set each key by itself.
-`penstock check` prints the resulting keys. `ns-2`, the default, has the senders of ns-2 and of papers before 2010. `rfc`
-follows the standards track: RFC 5681, 6298, 6928, 8985 and 9937. `linux` is a current kernel; a scenario with `linux` runs
-unchanged with `--world linux`. `quic` follows RFC 9002, but with RACK's loss detection, which differs little from that of
-RFC 9002. An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has
-`ecn_echo = \"per-packet\"` on every host.
+`profile` names a kind of host and sets the defaults of the other keys of `sender`. Beside `profile`, you can still set
+each key of `sender` by itself. `penstock check` prints the resulting keys. `ns-2`, the default, has the senders of ns-2
+and of papers before 2010. `rfc` follows RFC 5681, 6298, 8985 and 9937, and the experimental RFC 3465, 3522 and 6928. The profile `linux`
+has the senders and receivers of a current Linux kernel; a scenario with `linux` runs unchanged with `--world linux`.
+`quic` follows RFC 9002, but with RACK's loss detection, which differs little from that of RFC 9002. An empty cell of
+the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
+on every host.
 
 ";
 

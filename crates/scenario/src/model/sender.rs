@@ -9,7 +9,7 @@ use super::{Remember, RttNoise};
 pub enum Profile {
     /// The senders of ns-2 and of the papers before 2010.
     Ns2,
-    /// Recommendations of the RFCs of the standards track.
+    /// RFC 5681, 6298, 8985 and 9937, and the experimental RFC 3465, 3522 and 6928.
     Rfc,
     /// A current Linux kernel.
     Linux,

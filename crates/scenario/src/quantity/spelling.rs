@@ -35,6 +35,10 @@ pub(super) fn suggested(text: &str, kind: &Kind) -> Vec<String> {
 }
 
 pub(super) fn time(unit: &str) -> Vec<Meaning> {
+    // SI's megasecond, which nobody means, and a factor of 10^9 from what may be meant.
+    if unit == "Ms" {
+        return Vec::new();
+    }
     let known = match unit.to_lowercase().as_str() {
         // `m` is SI's metre, and stands for either in programs.
         "m" => return vec![just("min"), just("ms")],

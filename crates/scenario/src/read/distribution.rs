@@ -35,7 +35,8 @@ pub(super) fn distribution(item: &Item<'_>, traces: &Traces<'_>) -> Result<Distr
 
 fn file(named: &Item<'_>, traces: &Traces<'_>) -> Result<Distribution, Reported> {
     let file = named.path(REMEDY)?;
-    let remedy = format!("name a file that can be, or one of {}", NAMES.map(|name| format!("`{name}`")).join(", "));
+    let remedy =
+        format!("name a file that can be read, or one of {}", NAMES.map(|name| format!("`{name}`")).join(", "));
     let text = match traces.text(file) {
         None => Err("no files are read here".to_owned()),
         Some(text) => text,
@@ -82,7 +83,7 @@ fn parse(text: &str) -> Result<Vec<(f64, f64)>, Fault> {
             Err((last, format!("the last probability is {share}"), "end with the largest size and the probability 1"))
         }
         Some((size, _)) if *size < 1.0 => {
-            Err((last, "the largest size is below a byte".into(), "end with a size of a byte at least"))
+            Err((last, "the largest size is below a byte".into(), "end with a largest size of 1 byte or more"))
         }
         Some(_) => Ok(points),
     }

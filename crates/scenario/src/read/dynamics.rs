@@ -43,7 +43,7 @@ pub(super) fn dynamics(
     }
     if duration.0 / round.0 > MOST_ROUNDS {
         return Err(place.wrong(
-            format!("a round of {} makes {} of them", print_time(round), duration.0 / round.0),
+            format!("a round of {} makes {} rounds in the run", print_time(round), duration.0 / round.0),
             format!("write at least `round = \"{}\"`", print_time(Time(duration.0.div_ceil(MOST_ROUNDS)))),
         ));
     }

@@ -260,7 +260,7 @@ impl Errors {
     /// Adds the context to the errors that were kept after the first `known`.
     pub(super) fn happened(&self, known: usize, cell: &str) {
         for (_, error) in &mut self.said.borrow_mut().kept[known..] {
-            let cell = format!("in the cell {}", cut(cell, MOST_FOUND));
+            let cell = format!("first in the cell {}", cut(cell, MOST_FOUND));
             error.context = Some(error.context.take().map_or(cell.clone(), |context| format!("{context}; {cell}")));
         }
     }
@@ -342,7 +342,13 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = (word.chars().count() / 3).max(1);
     let near = known.iter().map(|k| (distance(&lower, &k.to_lowercase()), *k)).min_by_key(|(d, _)| *d)?;
-    (near.0 <= allowed).then_some(near.1)
+    if near.0 <= allowed {
+        return Some(near.1);
+    }
+    // `reno` is four letters of `newreno`, and three away from it.
+    let mut longer = known.iter().filter(|known| lower.len() >= 4 && known.to_lowercase().contains(&lower));
+    let only = longer.next().copied();
+    only.filter(|_| longer.next().is_none())
 }
 
 /// The remedy for an unknown name: the nearest one, and all there are.
@@ -392,5 +398,13 @@ mod tests {
         }
         assert_eq!(nearest("scheduler", &known), None);
         assert_eq!(nearest("", &known), None);
+    }
+
+    #[test]
+    fn a_part_of_one_name_only_means_that_name() {
+        let known = ["newreno", "fq-codel", "codel-like"];
+        for (word, near) in [("reno", Some("newreno")), ("codel", None), ("ren", None), ("new", None)] {
+            assert_eq!(nearest(word, &known), near, "{word}");
+        }
     }
 }

@@ -164,7 +164,7 @@ fn by_itself(
         let name = law.chosen.law.name;
         for changing in &law.changing {
             changing.item.wrong(
-                format!("`{}` of the law `{name}` cannot follow a schedule", changing.parameter.name),
+                format!("the parameter `{}` of the law `{name}` cannot change over time", changing.parameter.name),
                 "write one value: only the parameters of a law without congestion control, such as `cbr`, change \
                  over time",
             );
@@ -248,8 +248,8 @@ fn along(via: &Item<'_>, from: &str, to: &str, links: &[Ends]) -> Result<Vec<usi
         let link = &links[place];
         if link.from != at {
             return Err(item.wrong(
-                format!("the link `{name}` leaves `{}`, but the route stands at `{at}`", link.from),
-                format!("name a link that leaves `{at}`"),
+                format!("the link `{name}` of `via` begins at `{}`, but the route so far ends at `{at}`", link.from),
+                format!("name a link that begins at `{at}`"),
             ));
         }
         if way.contains(&place) {
@@ -279,13 +279,15 @@ fn rtt(fields: &Fields<'_>, count: Option<u32>, least: Option<Time>) -> Result<R
             let list = item.errors.each(before, item.list(remedy)?.iter().map(Item::time))?;
             if list.is_empty() {
                 let each = count.map_or_else(String::new, |count| format!(", {count} of them"));
-                return Err(item
-                    .wrong("a list without round-trip times", format!("write one a flow{each}, or leave `rtt` out")));
+                return Err(item.wrong(
+                    "a list without round-trip times",
+                    format!("write one round-trip time for each flow{each}, or leave `rtt` out"),
+                ));
             }
             if let Some(count) = count.filter(|count| list.len() != *count as usize) {
                 return Err(item.wrong(
                     format!("{} round-trip times for {count} flows", list.len()),
-                    format!("write one a flow, or `count = {}`", list.len()),
+                    format!("write one for each flow, or `count = {}`", list.len()),
                 ));
             }
             Rtt::List(list)
@@ -354,7 +356,7 @@ fn start(fields: &Fields<'_>, count: Option<u32>, duration: Option<Time>) -> Res
     if late {
         return Err(item.wrong(
             format!("the last flow would start at {}, when the run is over", print_time(last)),
-            format!("start all of them before {}, or run longer", print_time(duration)),
+            format!("start all flows before {}, or write a longer `duration`", print_time(duration)),
         ));
     }
     Ok(start)

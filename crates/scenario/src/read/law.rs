@@ -103,9 +103,11 @@ fn parameters<'a, R: Registered>(
     let named = item.below("law", named);
     let name = named.name(&format!("write the law's name, as in {example}"))?;
     let Some(entry) = item.registry.find::<R>(name) else {
-        let remedy = match place_of(item.registry, name).filter(|(noun, _)| *noun != R::NOUN) {
+        // The kernel's names of queues have underscores.
+        let meant = name.replace('_', "-");
+        let remedy = match place_of(item.registry, &meant).filter(|(noun, _)| *noun != R::NOUN) {
             Some((noun, place)) => {
-                format!("`{name}` is {} {noun}, for {place}; {}", article(noun), offer("", &names, R::NOUN))
+                format!("`{meant}` is {} {noun}, for {place}; {}", article(noun), offer("", &names, R::NOUN))
             }
             None => offer(name, &names, R::NOUN),
         };
@@ -258,7 +260,7 @@ fn build<N: penstock_law::Number, R: Role>(
 
 fn contradiction<R: Role>(item: &Item<'_>, chosen: &Chosen<R>, why: &str) -> Reported {
     item.wrong(
-        format!("the law `{}` cannot run like this", chosen.law.name),
-        format!("its parameters contradict each other or the scenario: {why}"),
+        format!("the law `{}` cannot run with these parameters", chosen.law.name),
+        format!("the parameters contradict each other or the scenario: {why}"),
     )
 }

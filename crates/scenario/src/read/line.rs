@@ -91,7 +91,11 @@ fn aggregation(fields: &Fields<'_>, most: Option<Rate>) -> Result<Option<Aggrega
         let rate = item.rate()?;
         match most.filter(|most| rate < *most) {
             Some(most) => Err(item.wrong(
-                format!("packets come at up to {}, and leave at `{}`", print_rate(most), item.shown()),
+                format!(
+                    "the link delivers packets at up to {}, and `aggregation` sends them on at `{}`",
+                    print_rate(most),
+                    item.shown()
+                ),
                 "write a rate that is not below that of the link",
             )),
             None => Ok(rate),

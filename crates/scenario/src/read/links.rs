@@ -251,8 +251,8 @@ fn arithmetic(fields: &Fields<'_>, inherited: Arithmetic, aqm: Option<&Chosen<Aq
     };
     let place = fields.find("arithmetic").unwrap_or_else(|| fields.item.clone());
     Err(place.wrong(
-        format!("the AQM `{}` has no fixed-point build", aqm.law.name),
-        "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
+        format!("the AQM `{}` has no implementation in fixed-point arithmetic", aqm.law.name),
+        "write `\"f64\"`, or choose a law that has a kernel implementation",
     ))
 }
 
@@ -404,14 +404,17 @@ fn scheduler<'a>(
     if scheduler != Scheduler::Fifo && needs.serve != Serve::Scheduler {
         let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
         return Err(place.wrong(
-            format!("the AQM `{}` picks the next packet itself, and so does a scheduler", aqm.law.name),
+            format!("the AQM `{}` schedules packets itself, so it cannot run under a scheduler", aqm.law.name),
             "write `scheduler = { law = \"fifo\" }`, or another AQM",
         ));
     }
     if scheduler != Scheduler::Fifo && needs.classes {
         let place = item.or_else(|| fields.find("aqm")).unwrap_or_else(|| fields.item.clone());
         return Err(place.wrong(
-            format!("the AQM `{}` treats classes apart in one queue, and a scheduler has several", aqm.law.name),
+            format!(
+                "the AQM `{}` separates classes in one queue, so it cannot run under a scheduler with several queues",
+                aqm.law.name
+            ),
             "write `scheduler = { law = \"fifo\" }`, or another AQM",
         ));
     }
@@ -503,8 +506,8 @@ pub(super) fn in_time(item: &Item<'_>, time: Time, rate: Rate, wire: Bytes) -> R
     }
     let (rate, bytes) = (quantity::print_rate(rate), quantity::print_bytes(bytes));
     Err(item.wrong(
-        format!("a buffer of `{}` at {rate} has {bytes} and cannot hold a packet", item.shown()),
-        format!("write a longer time: a packet on the wire has {}", quantity::print_bytes(wire)),
+        format!("a buffer of `{}` at {rate} holds {bytes}, which is less than a packet", item.shown()),
+        format!("a packet has {} on the wire, so write a longer time", quantity::print_bytes(wire)),
     ))
 }
 
@@ -527,7 +530,11 @@ pub(super) fn settle_buffers(lines: &mut [Line<'_>], largest_rtts: &[Option<Time
         let there = if line.same_buffer { largest_rtts[at - 1] } else { None };
         let Some(rtt) = largest_rtts[at].or(there) else {
             item.wrong(
-                format!("`{}` needs a round-trip time, and no flow crosses the link `{}`", item.shown(), line.name),
+                format!(
+                    "a buffer of `{}` needs the round-trip time of a flow, and no flow crosses the link `{}`",
+                    item.shown(),
+                    line.name
+                ),
                 "write packets or bytes, as in `100 packets`",
             );
             continue;

@@ -54,7 +54,7 @@ fn flows_and_series(
         memory += count * A_FLOW;
         if memory > most.bytes() {
             return Err(item.wrong(
-                format!("with these there are {flows} flows, which take {}", most.told(flows * A_FLOW, memory)),
+                format!("with this group there are {flows} flows, which take {}", most.told(flows * A_FLOW, memory)),
                 "write a smaller `count`",
             ));
         }
@@ -123,7 +123,7 @@ fn under_way(
         memory += packets * A_PACKET;
         if memory > most.bytes() {
             return Err(line.item.wrong(
-                format!("the packets under way at its rate take {}", most.told(memory, memory)),
+                format!("the packets in flight at the rate of the link take {}", most.told(memory, memory)),
                 "write a lower rate or a shorter round trip",
             ));
         }
@@ -148,7 +148,7 @@ fn waiting(
     let refuse = |item: &Item<'_>, packets: f64, memory: f64| {
         let takes = most.told(packets * A_WAITING_PACKET, memory);
         Err(item.wrong(
-            format!("up to {packets:.0} packets of unresponsive flows pile up there and take {takes}"),
+            format!("up to {packets:.0} packets of unresponsive flows wait in the queue and take {takes}"),
             "write a finite buffer, or a lower rate of those flows",
         ))
     };

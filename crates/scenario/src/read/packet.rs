@@ -23,7 +23,11 @@ pub(super) fn of_group(fields: &Fields<'_>, whole: Option<Packet>) -> Result<Opt
     let own = packet(&item)?;
     if let Some(whole) = whole.filter(|whole| own.wire > whole.wire) {
         return Err(item.wrong(
-            format!("a packet of {}, and the scenario's has {}", print_bytes(own.wire), print_bytes(whole.wire)),
+            format!(
+                "a packet of {} in this group is larger than `packet` of the scenario, {}",
+                print_bytes(own.wire),
+                print_bytes(whole.wire)
+            ),
             "let `packet` of the scenario be that of the group with the largest",
         ));
     }
@@ -39,7 +43,7 @@ fn packet(item: &Item<'_>) -> Result<Packet, Reported> {
         let (bytes, wire) = (payload.bytes()?, wire?);
         if bytes >= wire || bytes.0 == 0 {
             return Err(payload.wrong(
-                format!("a payload of `{}` in a packet of {}", payload.shown(), print_bytes(wire)),
+                format!("a payload of `{}` is not possible in a packet of {}", payload.shown(), print_bytes(wire)),
                 "write at least `1 B`, and less than the size on the wire",
             ));
         }

@@ -15,7 +15,7 @@ use super::packet;
 use super::table::{Fields, Item, MOST_TITLE};
 use super::trace::Traces;
 use super::tree::{Node, Value};
-use crate::format;
+use crate::format::{self, MOST_WINDOWS};
 use crate::model::{Group, Scenario};
 use crate::quantity::print_time;
 use crate::seed::Seed;
@@ -118,7 +118,7 @@ fn rows(fields: &Fields<'_>, duration: Time, sample: Time) -> Result<u64, Report
     if rows <= MOST_ROWS {
         return Ok(rows);
     }
-    let item = fields.find("sample").unwrap_or_else(|| fields.item.clone());
+    let item = fields.find("sample").or_else(|| fields.find("duration")).unwrap_or_else(|| fields.item.clone());
     Err(item.wrong(
         format!("a sample every {} makes series of {rows} rows", print_time(sample)),
         format!("write at least `{}`", print_time(Time(duration.0.div_ceil(MOST_ROWS)))),
@@ -228,6 +228,10 @@ fn windows(fields: &Fields<'_>, duration: Option<Time>) -> Result<IndexMap<Strin
         Ok((name.to_owned(), (from, to)))
     };
     let entries = section.entries("write one span a window, as in `stage1 = [\"20 s\", \"40 s\"]`")?;
+    if entries.len() > MOST_WINDOWS {
+        let many = format!("{} windows; {MOST_WINDOWS} are the most", entries.len());
+        return Err(section.wrong(many, "write fewer, or read other spans of time from the series of the record"));
+    }
     let windows = section.errors.each(known, entries.into_iter().map(read))?;
     Ok(windows.into_iter().collect())
 }

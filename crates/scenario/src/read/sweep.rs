@@ -138,7 +138,7 @@ fn value_axis<'a>(change: &Change<'a>, remedy: &str) -> Result<Axis<'a>, Reporte
 }
 
 fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool) -> Result<Axis<'a>, Reported> {
-    let remedy = &format!("write each as `[[sweep.{key}]]` with a `name` and the keys it sets");
+    let remedy = &format!("write each case as a table `[[sweep.{key}]]` with a `name` and the keys that it sets");
     let mut steps: Vec<Step<'a>> = Vec::new();
     let known = item.errors.count();
     for (at, case) in item.list(remedy)?.into_iter().enumerate() {
@@ -165,7 +165,7 @@ fn case_axis<'a>(key: &str, item: &Item<'a>, pinned: &dyn Fn(&[String]) -> bool)
         }
         let label = if let Some((label, named)) = label {
             if steps.iter().any(|step| step.label == label) {
-                named.wrong(format!("`{label}` appears twice as a {key}"), "give each its own name");
+                named.wrong(format!("the name `{label}` appears twice in `[[sweep.{key}]]`"), "give each its own name");
             }
             label
         } else {
@@ -249,7 +249,7 @@ fn apart(paths: &[Vec<String>], change: &Change<'_>) -> Result<(), Reported> {
     match paths.iter().find(overlaps) {
         None => Ok(()),
         Some(other) => Err(change.item.wrong(
-            format!("`{}` and `{}` set the same thing", dotted(&change.path), dotted(other)),
+            format!("`{}` and `{}` set the same key, or a part of it", dotted(&change.path), dotted(other)),
             "sweep it in one place",
         )),
     }

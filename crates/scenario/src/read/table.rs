@@ -374,12 +374,15 @@ impl<'a> Fields<'a> {
 }
 
 /// The remedy for a name that results go by.
-const HANDLE: &str = "write letters, digits, `-` or `_`";
+const HANDLE: &str = "write a name such as `left-2`, without `.`, `/` and `\\`";
 
 /// Whether results can go by a name: it is a part of dotted paths such as `links.NAME.utilization`, and may be one of a
-/// file's name, so that it has neither dots nor slashes.
+/// file's name, so that it has neither dots nor slashes. Two names that look alike are one: it has no space but those within.
 fn is_handle(name: &str) -> bool {
-    !name.is_empty() && !name.chars().any(|c| acts(c) || matches!(c, '.' | '/' | '\\'))
+    let is_space = |c: char| c.is_whitespace() && c != ' ';
+    !name.is_empty()
+        && name.trim() == name
+        && !name.chars().any(|c| acts(c) || is_space(c) || matches!(c, '.' | '/' | '\\'))
 }
 
 /// A text as errors show it.

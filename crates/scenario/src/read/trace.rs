@@ -103,7 +103,7 @@ impl<'a> Traces<'a> {
         let file = named.path(remedy)?;
         let text = self.text(file).unwrap_or_else(|| Err("no files are read here".to_owned()));
         let text = text.map_err(|why| {
-            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
+            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be read")
         })?;
         let found = delays(&text).map_err(|fault| at_line(&named, file, "trace", fault))?;
         expect(wanted.as_ref(), file, &digest(&text))?;
@@ -119,12 +119,12 @@ impl<'a> Traces<'a> {
     fn load(&self, named: &Item<'_>, file: &str, csv: bool) -> Result<Read, Reported> {
         let Some(load) = self.load else {
             return Err(named.wrong(
-                format!("the trace `{file}` is a file, and no files are read here"),
+                format!("the trace `{file}` is a file, and this program reads no files"),
                 "write a schedule, or read the scenario where there are files, as the command `run` does",
             ));
         };
         let text = load(file).map_err(|why| {
-            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be")
+            named.wrong(format!("the trace `{file}` cannot be read: {why}"), "name a file that can be read")
         })?;
         let wrong = |fault| at_line(named, file, "trace", fault);
         if csv {

@@ -118,7 +118,7 @@ pub struct Ellipse {
     pub correlation: Option<f64>,
 }
 
-/// All flows over time.
+/// The behaviour over time of all flows together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dynamics {
     /// The round R: the time that the definitions go by.

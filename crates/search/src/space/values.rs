@@ -276,7 +276,7 @@ impl Grid {
             return Err(format!("`from` and `to` have units of one kind; here they have `{unit}` and `{other}`"));
         }
         if !(from.is_finite() && to.is_finite() && from <= to) {
-            return Err(format!("`to` is at least `from`; here it is {} after {}", self.to, self.from));
+            return Err(format!("`to` must be at least `from`; here `to` is {} and `from` is {}", self.to, self.from));
         }
         let mut values = match (self.per_decade, &self.step) {
             (Some(many @ 1..), None) => {
@@ -291,7 +291,7 @@ impl Grid {
             (None, Some(step)) => {
                 let (step, its) = number(step)?;
                 if its != unit || step <= 0.0 {
-                    return Err(format!("`step` is above zero and in `{unit}`"));
+                    return Err(format!("`step` must be above zero and have the unit `{unit}`"));
                 }
                 let last = libm::floor((to - from) / step + 1e-9) as usize;
                 let at = |k: usize| step.mul_add(k as f64, from);

@@ -104,7 +104,11 @@ impl Figures {
         }
         if estimates && let Some(map) = shaped("estimates", MapType::Array, ESTIMATE) {
             let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
-            let value = value.map_err(kernel("the kernel does not report estimates"))?.unwrap_or_default();
+            let value = value
+                .map_err(kernel(
+                    "the kernel gives no value of the map `estimates`, which has the capacity that the law measures",
+                ))?
+                .unwrap_or_default();
             let mut words = value.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
             let (capacity, pairs) = (words.next().unwrap_or(0) as i64, words.next().unwrap_or(0));
             let packets_per_s = capacity as f64 / 4_294_967_296.0;
@@ -115,7 +119,7 @@ impl Figures {
 
     /// The same as a list of figures.
     pub(super) fn listed(&self) -> Vec<Figure> {
-        let [opened, closed, cuts, timeouts, marked] = self.counters.map(|count| count as f64);
+        let [opened, closed, congestion_events, timeouts, marked] = self.counters.map(|count| count as f64);
         let figure = |name: &str, what: &str, counter, value| Figure {
             name: name.to_owned(),
             what: what.to_owned(),
@@ -125,7 +129,7 @@ impl Figures {
         let mut listed = vec![
             figure("sockets", "connections that have it", false, opened - closed),
             figure("connections", "connections that have had it", true, opened),
-            figure("cuts", "congestion events", true, cuts),
+            figure("congestion_events", "congestion events", true, congestion_events),
             figure("timeouts", "retransmission timeouts", true, timeouts),
             figure("marked_packets", "packets whose acknowledgement echoed a mark", true, marked),
             figure(

@@ -15,7 +15,7 @@ pub(super) fn words(
 ) -> Result<ProgramParameters, Error> {
     let name = chosen.law.name;
     is_object(name, program.object)?;
-    let refused = |why: String| Error::Input(format!("the law `{name}` cannot run like this: {why}"));
+    let refused = |why: String| Error::Input(format!("the law `{name}` cannot run with these parameters: {why}"));
     let fixed = chosen.law.fixed.ok_or_else(|| refused("its entry has no `fixed`".to_owned()))?;
     let needs = fixed(&chosen.values, &SITE).map_err(refused)?.requirements();
     for (required, what) in [

@@ -52,7 +52,9 @@ pub(in crate::attach) fn attach(
     let before = if there { Some(pins.open(&pin)?) } else { None };
     let known = attachments.get(name).and_then(|origin| origin.claim.as_ref());
     if scope.is_some() && known.is_some_and(|(_, claim)| claim.layer > 0 && claim.namespace != place.namespace) {
-        return Err(Error::Input(format!("`{name}` is the default of another namespace already: detach it first")));
+        return Err(Error::Input(format!(
+            "`{name}` is already the default controller of another network namespace: detach it there first"
+        )));
     }
     let now = place.controller().map_err(while_trying("read the default controller"))?;
     let claim = stack::remember(&claims(&attachments), name, place.namespace, &now, scope.is_some());
@@ -110,8 +112,8 @@ fn attached(pins: &Pins, pin: &str) -> Result<Attached, Error> {
                 let _ = write!(place, "; the default of {whose} (before: {before})");
             }
             _ if claim.layer == 0 => {}
-            Some(now) => notes.push(format!("it was made the default of {whose}, which now is {now}")),
-            None => notes.push(format!("it was made the default of {whose}, which is gone")),
+            Some(now) => notes.push(format!("it was made the default of {whose}, and the default there is now {now}")),
+            None => notes.push(format!("it was made the default of {whose}, and that namespace is gone")),
         }
     }
     if origin.traced {
@@ -165,7 +167,10 @@ pub(in crate::attach) fn detach(pins: &Pins, name: Option<&str>, detached: &mut 
                     place.namespace
                 )),
                 Err(error) if own == Some(place.namespace) => {
-                    return Err(while_trying(format!("give back the default that `{controller}` has"))(error).into());
+                    return Err(while_trying(format!("restore the default controller that `{controller}` replaced"))(
+                        error,
+                    )
+                    .into());
                 }
                 Err(error) => detached.notes.push(format!(
                     "network namespace {} keeps `{controller}` as its default ({error})",

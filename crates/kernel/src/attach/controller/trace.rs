@@ -85,7 +85,9 @@ pub fn trace(
     }
     let figures = Figures::of(&pins.open(&pin)?)?;
     if !Origin::read(&figures.origin).traced {
-        return Err(Error::Input(format!("`{name}` writes no records; after `linux attach {name} --trace` it does")));
+        return Err(Error::Input(format!(
+            "`{name}` is attached without a trace; `linux attach {name} --trace` turns the trace on"
+        )));
     }
     let kernel = |source| Error::Kernel {
         what: "the kernel does not hand over records".to_owned(),

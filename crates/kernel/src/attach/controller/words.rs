@@ -37,7 +37,8 @@ pub(super) const SITE: cc::Context = cc::Context { packet: Bytes(1500), initial_
 
 /// Compiles a law in the kernel's arithmetic, by way of its entry, which refuses parameters without a kernel implementation.
 fn compiled<L: Law<Fix<32>, Role = Controller>>(chosen: &Chosen<Controller>) -> Result<L, Error> {
-    let refused = |why: String| Error::Input(format!("the law `{}` cannot run like this: {why}", chosen.law.name));
+    let refused =
+        |why: String| Error::Input(format!("the law `{}` cannot run with these parameters: {why}", chosen.law.name));
     if let Some(fixed) = chosen.law.fixed {
         fixed(&chosen.values, &SITE).map_err(refused)?;
     }
@@ -76,7 +77,10 @@ pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Err
     let (average, bottleneck) = (needs.average_rtt, needs.bottleneck);
     let (average, bottleneck) = average.zip(bottleneck).expect("CCPD goes by an average and its bottleneck");
     if bottleneck.pairs > MOST_PAIRS {
-        let what = format!("the law `ccpd`: `pairs` is {}, and its program keeps {MOST_PAIRS}", bottleneck.pairs);
+        let what = format!(
+            "the law `ccpd`: `pairs` is {}, and its kernel program keeps at most {MOST_PAIRS} packet pairs",
+            bottleneck.pairs
+        );
         return Err(Error::Input(what));
     }
     let lookback = match bottleneck.lookback {
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(told(&[]).unwrap(), [2 << 32, 1, kd, 1 << 29, 50, 1]);
         assert_eq!(told(&["law.kd=0"]).unwrap()[5], 0, "without derivative nothing is kept");
         assert_eq!(told(&["law.derivative_span=ack", "law.window_form=explicit"]).unwrap()[5], 2);
-        assert!(told(&["law.pairs=65"]).unwrap_err().to_string().contains("keeps 64"));
+        assert!(told(&["law.pairs=65"]).unwrap_err().to_string().contains("keeps at most 64"));
     }
 
     #[test]

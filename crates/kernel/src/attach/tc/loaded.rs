@@ -24,7 +24,7 @@ pub fn missing() -> Vec<Missing> {
 pub(super) struct Place {
     /// Bytes of a packet before its IP header.
     pub(super) link_header: u32,
-    /// True if clock and coin come with each packet.
+    /// True if clock and random draw come with each packet.
     pub(super) supplied: bool,
     /// The direction of its packets.
     pub(super) direction: Direction,

@@ -52,7 +52,7 @@ pub(super) fn parameters(
     not_ect: Option<NotEct>,
 ) -> Result<OwnParameters, Error> {
     let name = law.name;
-    let program = law.kernel.ok_or_else(|| Error::Input(format!("the law `{name}` brings no kernel program")))?;
+    let program = law.kernel.ok_or_else(|| Error::Input(format!("the law `{name}` has no kernel program")))?;
     if name.len() >= NAME_SPACE {
         let (length, most) = (name.len(), NAME_SPACE - 1);
         return Err(Error::Input(format!(
@@ -228,11 +228,14 @@ pub(super) fn fits(open: &mut OpenObject, law: &str, fit: &Fit) -> Result<(), Er
     }
     if params != 8 * fit.words {
         let size = 8 * fit.words;
-        return Err(unfit(law, &format!("its AQM_PARAMS has {params} B, and {size} B are for it")));
+        return Err(unfit(law, &format!("its AQM_PARAMS has {params} B, and the parameters of the law take {size} B")));
     }
     if state < 8 * fit.numbers {
         let (has, wants) = (state / 8, fit.numbers);
-        return Err(unfit(law, &format!("its AQM_STATE has {has} words, and the law's in Rust {wants}")));
+        return Err(unfit(
+            law,
+            &format!("its AQM_STATE has {has} words, and the state of the law in Rust has {wants}"),
+        ));
     }
     let size = |name: &str| open.maps().find(|map| map.name() == name).map_or(0, |map| u64::from(map.value_size()));
     if size("settings") != SETTINGS + params || size("state") < state || size("books") != books::BYTES {

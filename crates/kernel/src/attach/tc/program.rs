@@ -246,7 +246,11 @@ impl Wanted {
         let mut text = text.join("\n").into_bytes();
         // One byte of it ends the text.
         if text.len() >= TEXT.len() {
-            return Err(Error::Input(format!("parameters of {} B, and {} B fit", text.len(), TEXT.len() - 1)));
+            return Err(Error::Input(format!(
+                "the names and values of the parameters take {} B, and an attachment has {} B for them",
+                text.len(),
+                TEXT.len() - 1
+            )));
         }
         text.resize(TEXT.len(), 0);
         let words = self.parameters.words.iter().flat_map(|word| word.to_ne_bytes());
@@ -340,7 +344,7 @@ fn unknown(laws: &Registry, law: &str) -> String {
     let known: Vec<_> = names(laws).into_iter().map(|name| format!("`{name}`")).collect();
     let known = known.join(", ");
     if laws.is_added(law) {
-        return format!("`{law}` brings no kernel program; laws that have a tc program: {known}");
+        return format!("`{law}` has no kernel program; laws that have a tc program: {known}");
     }
     if laws.aqm(law).is_some() || laws.conditioner(law).is_some() {
         return format!(

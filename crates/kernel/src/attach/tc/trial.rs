@@ -1,4 +1,4 @@
-//! A tc program that is attached nowhere: packets are given to it by hand, with the time and the coin.
+//! A tc program that is attached nowhere: packets are given to it by hand, with the time and the random draw.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Trial {
 pub struct Arrival {
     /// Its time, on the program's clock [ns]. Time zero is no time.
     pub at_ns: u64,
-    /// The coin, uniform over all 32 bits: a probability p chooses coins below p 2^32.
+    /// The random draw, uniform over all 32 bits: a probability p chooses draws below p 2^32.
     pub coin: u32,
     /// The number of its segments and the payload of each [B]; none is a packet of its own.
     pub segments: Option<(u32, u32)>,
@@ -61,7 +61,7 @@ impl Trial {
         Self::load(wanted, true)
     }
 
-    /// The same with the kernel's clock and coin, for measurements of its cost.
+    /// The same with the kernel's clock and random draw, for measurements of its cost.
     ///
     /// # Errors
     /// As [`Trial::new`].

@@ -320,6 +320,6 @@ fn plain_aimd_gives_equal_probabilities() {
     assert!(
         aimd::Plain::<f64>::compile(&values, &context(vec![floor(10), Class::FREE]))
             .unwrap_err()
-            .contains("no guarantees")
+            .contains("does not keep rate floors or ceilings")
     );
 }

@@ -221,7 +221,7 @@ impl<N: Number> Steering<N> {
                         floor: N::of(class.floor.packets_per_s(context.packet)),
                     })
                 } else {
-                    Err(format!("a share of {share} leaves nothing to steer: it must be above 0 and below 1"))
+                    Err(format!("a class has the `share` {share}; write one above 0 and below 1"))
                 }
             })
         };

@@ -330,8 +330,8 @@ fn what_cannot_be_steered_is_refused() {
     let share = |share: f64| Class { share: Some(share), ..Class::FREE };
     assert!(why(&[], vec![Class::FREE; 2]).contains("no class"));
     assert!(why(&[], vec![share(0.3), share(0.7)]).contains("every class"));
-    assert!(why(&[], vec![share(0.0), Class::FREE]).contains("a share of 0"));
-    assert!(why(&[], vec![share(1.0), Class::FREE]).contains("a share of 1"));
+    assert!(why(&[], vec![share(0.0), Class::FREE]).contains("the `share` 0"));
+    assert!(why(&[], vec![share(1.0), Class::FREE]).contains("the `share` 1"));
     assert!(why(&[], vec![Class { share: Some(0.3), ..floor(101) }, Class::FREE]).contains("add up"));
     assert!(why(&[("period", 0.0061)], vec![share(0.3), Class::FREE]).contains("whole multiple"));
     assert!(why(&[("edge_near", 0.6)], vec![share(0.3), Class::FREE]).contains("edge_far"));

@@ -55,7 +55,7 @@ fn marks_are_spaced_as_declared() {
         let mut s = State { average: queue, above: true, ..red.initial_state() };
         let observation = Observation { queue, capacity: 125_000.0, ..Observation::zero() };
         assert!((red.initial_probability(&red.curve, queue) - 0.01).abs() < 1e-12);
-        // A plain multiplicative generator is coin enough for a mean.
+        // A plain multiplicative generator is random enough for a mean.
         let mut x = 1u64;
         let (mut marks, mut since, mut shortest) = (0u32, 0u32, u32::MAX);
         for _ in 0..1_000_000 {

@@ -104,7 +104,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         Unit::One,
         1.0,
         [0.0, 10.0],
-        "how many times the packets that acknowledgements bring beyond the bandwidth are added to the window",
+        "factor on extra_acked, the packets acknowledged beyond the estimated bandwidth, which the window gets in addition",
         "Linux: bbr_extra_acked_gain",
     ),
     Parameter::number(

@@ -227,7 +227,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         Unit::Seconds,
         2.0,
         [0.0, 1e4],
-        "least time between probes for bandwidth, where no Reno flow needs less",
+        "least wait between two bandwidth probes; a shorter wait applies where it keeps pace with Reno",
         "PickProbeWait",
     ),
     Parameter::number(
@@ -249,7 +249,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::switch(
         "precaution",
         true,
-        "after a probe with too many losses the next one ends at the long-term bound, and another follows if that was safe",
+        "the bandwidth probe after one with too many losses ends at the long-term bound; if no loss follows, the next one goes on",
         "section Precautionary Bandwidth Probing",
     ),
     Parameter::number(
@@ -273,7 +273,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         Unit::One,
         3.0,
         [0.0, 100.0],
-        "send quanta for which the window always has room",
+        "the window is at least this many send quanta",
         "section TCP Offload Budget; 1 for QUIC",
     ),
 ];

@@ -258,7 +258,7 @@ fn the_level_settles_at_the_reference() {
     for n in 0..300_000 {
         let observation = Observation { now_s };
         law.on_event(&mut s, Event::Arrival { bytes: 1000 }, &observation);
-        // An even spread in place of a coin: red whenever the probabilities have added up to one more.
+        // An even spread in place of a random draw: red whenever the probabilities have added up to one more.
         owed += law.output(&s, &observation).red;
         let colour = if owed >= 1.0 { Colour::Red } else { Colour::Green };
         owed -= if colour == Colour::Red { 1.0 } else { 0.0 };

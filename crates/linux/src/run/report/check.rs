@@ -64,16 +64,19 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
             (sum(|told| told.held_by_buffer), "the sender's buffer"),
         ] {
             if held > HELD * busy {
-                findings.push(format!("{name}: held by {by} for {:.0} % of its time", 100.0 * held / busy));
+                findings.push(format!(
+                    "{name}: {by} limited its flows for {:.0} % of their busy time",
+                    100.0 * held / busy
+                ));
             }
         }
     }
     beyond.dedup();
     if run.behind.seconds() > BEHIND * outcome.end.seconds() {
-        beyond.push(format!("sources of datagrams were {} behind at the end", run.behind));
+        beyond.push(format!("the `cbr` sources were {} behind their schedule at the end", run.behind));
     }
     if run.sent.late.seconds() > BEHIND * outcome.end.seconds() {
-        beyond.push(format!("the sending end waited {} for a processor", run.sent.late));
+        beyond.push(format!("the program at the sending end waited {} for a processor", run.sent.late));
     }
     if let Some(burst) = run.plan.habits.burst {
         findings.push(format!(
@@ -138,5 +141,9 @@ fn disagreements(name: &str, run: &Measured, at: usize, sack: bool, told: &Told)
         ("timestamps", habits.timestamps, info.timestamps),
     ];
     let wrong = pairs.iter().filter(|(_, asked, agreed)| asked != agreed);
-    wrong.map(|(what, asked, agreed)| format!("{name}: {what} was {asked} in the scenario and is {agreed}")).collect()
+    wrong
+        .map(|(what, asked, agreed)| {
+            format!("{name}: {what} is {asked} in the scenario, but {agreed} in the connection")
+        })
+        .collect()
 }

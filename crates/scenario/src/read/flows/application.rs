@@ -30,15 +30,17 @@ pub(super) fn check(
     let key = if matches!(application, Application::Page(_)) { "page" } else { "video" };
     let Some(item) = fields.find(key) else { return };
     if !needs.reliable {
-        let what =
-            format!("the packets of the law `{}` are not acknowledged, so nobody knows what has come", cc.law.name);
+        let what = format!(
+            "the packets of the law `{}` are not acknowledged, so the end of an object or chunk is unknown",
+            cc.law.name
+        );
         item.wrong(what, "choose another law, or leave it out");
     }
     let others: &[&str] = if key == "page" { &["arrivals", "on_off"] } else { &["size", "arrivals", "idle", "on_off"] };
     let used = |other: &Item<'_>| other.as_text() != Some("unlimited");
     for other in others.iter().filter_map(|other| fields.find(other)).filter(used) {
         other.wrong(
-            format!("`{key}` says when transfers begin, and what they send"),
+            format!("`{key}` already sets when transfers begin and what they send"),
             "leave it out, or make a group of its own",
         );
     }
@@ -49,7 +51,10 @@ pub(super) fn check(
     if let Some(count) = count.filter(|count| count % page.connections != 0) {
         let place = fields.find("count").unwrap_or(item);
         place.wrong(
-            format!("{count} flows are no whole number of browsers with {} connections each", page.connections),
+            format!(
+                "`count` is {count}, which is not a multiple of the {} connections of each browser",
+                page.connections
+            ),
             format!("write a multiple of {}, or leave `count` out for one browser", page.connections),
         );
     }
@@ -64,7 +69,9 @@ fn page(item: &Item<'_>) -> Result<Page, Reported> {
         if list.is_empty() || list.len() > MOST_ROUNDS {
             return Err(item.wrong(
                 format!("a page of {} rounds", list.len()),
-                format!("write the objects of each of 1 to {MOST_ROUNDS} rounds, as in `[1, 20, 29]`"),
+                format!(
+                    "write the number of objects in each round, for 1 to {MOST_ROUNDS} rounds, as in `[1, 20, 29]`"
+                ),
             ));
         }
         item.errors.each(before, list.iter().map(|item| item.whole(1, MOST_OBJECTS).map(|n| n as u32)))
@@ -96,7 +103,11 @@ fn video(item: &Item<'_>) -> Result<Video, Reported> {
     }
     if chunk > buffer {
         return Err(place("chunk").wrong(
-            format!("a chunk of {} has no place in a buffer of {}", print_time(chunk), print_time(buffer)),
+            format!(
+                "a chunk of {} does not fit into a buffer of {} of playing time",
+                print_time(chunk),
+                print_time(buffer)
+            ),
             "write a shorter chunk, or a longer buffer",
         ));
     }
@@ -125,7 +136,8 @@ fn rates(item: &Item<'_>) -> Result<Vec<Rate>, Reported> {
     if let Some(at) =
         (0..rates.len()).find(|at| rates[*at] <= at.checked_sub(1).map_or(Rate(0), |before| rates[before]))
     {
-        return Err(list[at].wrong(format!("{} is not above what comes before it", print_rate(rates[at])), remedy));
+        let than = if at == 0 { "zero" } else { "the rate before it" };
+        return Err(list[at].wrong(format!("the rate {} is not above {than}", print_rate(rates[at])), remedy));
     }
     Ok(rates)
 }

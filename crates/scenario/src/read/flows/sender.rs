@@ -26,7 +26,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
         let window = item.window(1.0, false)?;
         if window > MOST_AT_ONCE as f64 {
             return Err(item.wrong(
-                format!("{window} packets at once are too many"),
+                format!("an initial window of {window} packets is too large"),
                 format!("write a window of at most {MOST_AT_ONCE} packets"),
             ));
         }
@@ -42,7 +42,10 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let tick = fields.find("tick").map(|item| match item.time()? {
         Time::ZERO => Err(item.wrong("a tick of nothing", "write a duration above zero, or leave `tick` out")),
         tick if tick > MOST_TICK => Err(item.wrong(
-            format!("three ticks of `{}` are more than the longest timeout, 60 s", item.shown()),
+            format!(
+                "`tick` is `{}`, and three ticks are more than the longest retransmission timeout, 60 s",
+                item.shown()
+            ),
             format!("write at most `{}`", quantity::print_time(MOST_TICK)),
         )),
         tick => Ok(tick),
@@ -233,8 +236,8 @@ pub(super) fn check(
     }
     if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(cc_item, cc, site)? {
         place("arithmetic").wrong(
-            format!("the law `{name}` has no fixed-point build"),
-            "write `\"f64\"`, or choose a law that has a kernel implementation for the kernel",
+            format!("the law `{name}` has no implementation in fixed-point arithmetic"),
+            "write `\"f64\"`, or choose a law that has a kernel implementation",
         );
     }
     if options.limit == Limit::Pace {
@@ -285,8 +288,9 @@ pub(super) fn check(
             } else {
                 ("ecn_echo", "write `\"per-packet\"` or `\"accurate\"`")
             };
-            let why = "and a latched echo hides that share";
-            place(key).wrong(format!("`classic` does not go with the law `{name}`, which {reads}, {why}"), instead);
+            let why = "since a latched echo hides how many packets are marked";
+            place(key)
+                .wrong(format!("a `classic` ECN echo does not suit the law `{name}`, which {reads}, {why}"), instead);
         }
     }
     Ok(())

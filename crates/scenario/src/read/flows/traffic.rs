@@ -51,7 +51,7 @@ fn tail(fields: &Fields<'_>) -> Result<f64, Reported> {
     let shape = item.number()?;
     if shape <= 1.0 {
         return Err(item.wrong(
-            format!("with the shape `{}` the mean is infinite", item.shown()),
+            format!("a Pareto distribution of the shape `{}` has an infinite mean", item.shown()),
             format!("write {}", TAIL.words()),
         ));
     }
@@ -88,7 +88,7 @@ pub(super) fn repeats(
     }
     if size.is_some_and(Option::is_none) {
         return Err(item.wrong(
-            format!("`{key}` begins a transfer after the other, and these have no end"),
+            format!("`{key}` begins one transfer after another, and a transfer without `size` has no end"),
             "add a `size`, as in `size = \"100 kB\"`",
         ));
     }
@@ -178,7 +178,7 @@ pub(super) fn on_off(
                 "flows that begin and end every {} on average change too often",
                 print_time(Time::from_seconds(period_s))
             ),
-            format!("let both together last at least `{}`", print_time(least)),
+            format!("write `on` and `off` that together last at least `{}` on average", print_time(least)),
         ));
     }
     Ok(Some((on, off)))
@@ -196,7 +196,10 @@ pub(super) fn access(fields: &Fields<'_>, packet: Option<Packet>) -> Result<Opti
             _ => Err(item.errors.already()),
         },
         (_, Some(Depends::Products(_))) => Err(item.wrong(
-            format!("`{}` has no meaning for an interface, which is not where a round trip queues", item.shown()),
+            format!(
+                "`{}` has no meaning for the queue of an interface, which has no bandwidth-delay product",
+                item.shown()
+            ),
             "write `unlimited`, packets, bytes or a time",
         )),
     });

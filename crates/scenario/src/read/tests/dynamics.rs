@@ -59,7 +59,7 @@ fn rounds_that_are_refused() {
         ),
         (
             "[dynamics]\nround = \"1 us\"",
-            "lab.toml:22: dynamics.round: a round of 1 us makes 60000000 of them: write at least `round = \"6 us\"`",
+            "lab.toml:22: dynamics.round: a round of 1 us makes 60000000 rounds in the run: write at least `round = \"6 us\"`",
         ),
     ];
     for (dynamics, says) in refused {

@@ -26,7 +26,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duration = \"60 s\"\n", "", "lab.toml:1: duration: missing: write how long"),
     ("\"60 s\"", "60", "lab.toml:3: duration: `60` is not a duration: write its unit too (known: ps, ns, us, ms, s, min, h)"),
     ("\"60 s\"", "\"0 s\"", "lab.toml:3: duration: `0 s` is no time at all: write a duration above zero"),
-    ("\"60 s\"", "\"-60 s\"", "lab.toml:3: duration: `-60 s` is negative: write a duration of zero or more"),
+    ("\"60 s\"", "\"-60 s\"", "lab.toml:3: duration: `-60 s` is negative: write a duration that is not negative"),
     ("\"60 s\"", "\"201 days\"", "lab.toml:3: duration: `201 days` is not a duration: write `4824 h` (known: ps, ns, us, ms, s, min, h)"),
     ("\"60 s\"", "\"4801 h\"", "lab.toml:3: duration: `4801 h` is too long: write at most `4800 h`"),
     ("\"60 s\"", "\"1e30 s\"", "lab.toml:3: duration: `1e30 s` is too "),
@@ -45,7 +45,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"1000 B\"", "\"1 MB\"", "lab.toml:5: packet: a packet of 1 MB: write at most `65535 B`"),
     ("\"1000 B\"", "1000", "lab.toml:5: packet: `1000` is not a size: write its unit too (known: B, kB"),
     ("\"1000 B\"", "{ wire = \"1000 B\" }", "lab.toml:5: packet.payload: missing"),
-    ("\"1000 B\"", "{ wire = \"1000 B\", payload = \"1000 B\" }", "lab.toml:5: packet.payload: a payload of `1000 B` in a packet of 1000 B"),
+    ("\"1000 B\"", "{ wire = \"1000 B\", payload = \"1000 B\" }", "lab.toml:5: packet.payload: a payload of `1000 B` is not possible in a packet of 1000 B"),
     // Links.
     ("[links.bottleneck]", "[links]\nx = 1\n[links.bottleneck]", "lab.toml:8: links.x: `1` is not a table: write a table, as in `[links.bottleneck]`"),
     ("from = \"left\"\nto = \"right\"\nrate", "to = \"right\"\nrate", "lab.toml:7: links.bottleneck.from: missing: write the name of a node"),
@@ -69,17 +69,17 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"1 bdp\"", "\"1.5 packets\"", "lab.toml:12: links.bottleneck.buffer: `1.5 packets` is not a whole number of packets: write `2 packets`"),
     ("\"1 bdp\"", "\"lots\"", "lab.toml:12: links.bottleneck.buffer: `lots` is not a buffer: write `unlimited`, or packets, bytes"),
     ("\"1 bdp\"", "100", "lab.toml:12: links.bottleneck.buffer: `100` is not a buffer"),
-    ("\"1 bdp\"", "\"10 us\"", "lab.toml:12: links.bottleneck.buffer: a buffer of `10 us` at 622 Mbit/s has 778 B and cannot hold a packet: write a longer time: a packet on the wire has 1000 B"),
-    ("\"1 bdp\"", "\"0 ms\"", "lab.toml:12: links.bottleneck.buffer: a buffer of `0 ms` at 622 Mbit/s has 0 B and cannot hold a packet"),
+    ("\"1 bdp\"", "\"10 us\"", "lab.toml:12: links.bottleneck.buffer: a buffer of `10 us` at 622 Mbit/s holds 778 B, which is less than a packet: a packet has 1000 B on the wire, so write a longer time"),
+    ("\"1 bdp\"", "\"0 ms\"", "lab.toml:12: links.bottleneck.buffer: a buffer of `0 ms` at 622 Mbit/s holds 0 B, which is less than a packet"),
     ("\"1 bdp\"", "\"-1 ms\"", "lab.toml:12: links.bottleneck.buffer: `-1 ms` is negative"),
-    ("cc = {", "access = { rate = \"1 Mbit/s\", queue = \"1 ms\" }\ncc = {", "lab.toml:20: flows.ftp.access.queue: a buffer of `1 ms` at 1 Mbit/s has 125 B and cannot hold a packet"),
+    ("cc = {", "access = { rate = \"1 Mbit/s\", queue = \"1 ms\" }\ncc = {", "lab.toml:20: flows.ftp.access.queue: a buffer of `1 ms` at 1 Mbit/s holds 125 B, which is less than a packet"),
     ("\"1 bdp\"", "\"0 bdp\"", "lab.toml:12: links.bottleneck.buffer: `0 bdp` is out of range"),
     ("\"1 bdp\"", "\"-1 bdp\"", "lab.toml:12: links.bottleneck.buffer: `-1 bdp` is negative"),
     ("duplex = true", "duplex = \"yes\"", "lab.toml:13: links.bottleneck.duplex: `yes` is not a switch: write `true` or `false`"),
     ("duplex = true", "loss = 1.0", "lab.toml:13: links.bottleneck.loss: `1` is not a probability of loss: write a number from 0 to below 1"),
     ("duplex = true", "loss = nan", "lab.toml:13: links.bottleneck.loss: `NaN` is not a number"),
     ("duplex = true", "loss = -0.1", "lab.toml:13: links.bottleneck.loss: `-0.1` is not a probability"),
-    ("duplex = true", "arithmetic = \"fixed\"", "lab.toml:13: links.bottleneck.arithmetic: the AQM `droptail` has no fixed-point build: write `\"f64\"`"),
+    ("duplex = true", "arithmetic = \"fixed\"", "lab.toml:13: links.bottleneck.arithmetic: the AQM `droptail` has no implementation in fixed-point arithmetic: write `\"f64\"`"),
     ("duplex = true", "lose_transmission = 0", "lab.toml:13: links.bottleneck.lose_transmission: `0` is out of range"),
     ("duplex = true", "lose_transmission = [2, 1]", "lab.toml:13: links.bottleneck.lose_transmission: the larger number is first"),
     ("duplex = true", "lose_transmission = [1]", "lab.toml:13: links.bottleneck.lose_transmission: `[1]` is not a pair of transmissions"),
@@ -95,7 +95,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "aggregation = { packets = 9 }", "lab.toml:13: links.bottleneck.aggregation.time: missing: write `{ time = \"2 ms\", packets = 32 }`"),
     ("duplex = true", "aggregation = { time = \"0 s\" }", "lab.toml:13: links.bottleneck.aggregation.time: packets that wait for nothing go by themselves: write a time above zero"),
     ("duplex = true", "aggregation = { time = \"1 ms\", packets = 1 }", "lab.toml:13: links.bottleneck.aggregation.packets: `1` is out of range"),
-    ("duplex = true", "aggregation = { time = \"1 ms\", rate = \"600 Mbit/s\" }", "lab.toml:13: links.bottleneck.aggregation.rate: packets come at up to 622 Mbit/s, and leave at `600 Mbit/s`: write a rate that is not below"),
+    ("duplex = true", "aggregation = { time = \"1 ms\", rate = \"600 Mbit/s\" }", "lab.toml:13: links.bottleneck.aggregation.rate: the link delivers packets at up to 622 Mbit/s, and `aggregation` sends them on at `600 Mbit/s`: write a rate that is not below"),
     ("duplex = true", "policer = { rate = \"0 bit/s\", burst = \"9 kB\" }", "lab.toml:13: links.bottleneck.policer.rate: a bucket that never fills lets nothing pass: write a rate above zero"),
     ("duplex = true", "policer = { rate = \"2 Tbit/s\", burst = \"9 kB\" }", "lab.toml:13: links.bottleneck.policer.rate: `2 Tbit/s` is out of range: write at most `1 Tbit/s`"),
     ("duplex = true", "policer = { rate = \"1 Mbit/s\", burst = \"999 B\" }", "lab.toml:13: links.bottleneck.policer.burst: a bucket of `999 B` never has tokens for a packet: write at least `1000 B`, one packet on the wire"),
@@ -117,7 +117,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "aqm = { law = \"red\", ecn = 1 }", "lab.toml:13: links.bottleneck.aqm.ecn: `1` is not a switch"),
     ("duplex = true", "aqm = { law = \"red\", min_threshold = 5 }", "lab.toml:13: links.bottleneck.aqm.min_threshold: `5` is not a number of packets: write `5 packets`"),
     ("duplex = true", "aqm = { law = \"red\", max_p = \"automatic\" }", "lab.toml:13: links.bottleneck.aqm.max_p: `automatic` is not a number"),
-    ("duplex = true", "aqm = { law = \"red\", min_threshold = \"50 packets\", max_threshold = \"20 packets\" }", "lab.toml:13: links.bottleneck.aqm: the law `red` cannot run like this: its parameters contradict each other or the scenario: `max_threshold` (20 packets) must be above"),
+    ("duplex = true", "aqm = { law = \"red\", min_threshold = \"50 packets\", max_threshold = \"20 packets\" }", "lab.toml:13: links.bottleneck.aqm: the law `red` cannot run with these parameters: the parameters contradict each other or the scenario: `max_threshold` (20 packets) must be above"),
     ("[links.bottleneck]", "[defaults.lnks]\nloss = 0.1\n[links.bottleneck]", "lab.toml:7: defaults.lnks: the key `lnks` is unknown here: did you mean `links`?"),
     ("[links.bottleneck]", "[defaults.links]\nlos = 0.1\n[links.bottleneck]", "lab.toml:8: links.bottleneck.los: the key `los` is unknown here: did you mean `loss`?"),
     // Rates that change.
@@ -128,14 +128,14 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"622 Mbit/s\"", "[[\"0 s\", \"0 bit/s\"], [\"1 s\", \"1 Mbit/s\"]]", "lab.toml:10: links.bottleneck.rate: a link that begins with an outage: write a first rate above zero"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"],\n[\"2 s\", \"1 Mbps\"]]", "lab.toml:11: links.bottleneck.rate[1][1]: `1 Mbps` is not a rate"),
     ("\"622 Mbit/s\"", "[[\"0 s\", \"1 Mbit/s\"], [\"2 s\", \"2 Mbit/s\"],\n[\"2 s\", \"1 Mbit/s\"]]", "lab.toml:11: links.bottleneck.rate[2][0]: `2 s` does not come after 2 s: write the times in order"),
-    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that can be"),
+    ("\"622 Mbit/s\"", "{ trace = \"file\" }", "lab.toml:10: links.bottleneck.rate.trace: the trace `file` cannot be read: there is none: name a file that can be read"),
     ("\"622 Mbit/s\"", "{ tarce = \"file\" }", "lab.toml:10: links.bottleneck.rate.tarce: the key `tarce` is unknown here: did you mean `trace`?"),
     ("\"622 Mbit/s\"", "{ trace = \"recorded.csv\" }", "recorded.csv:1: a text of 9 characters is not a time in milliseconds"),
     ("\"622 Mbit/s\"", "{ trace = \"cellular.trace\", format = \"csv\" }", "cellular.trace:1: `0` is not a time and a rate: write a time in seconds and a rate in bit/s a line, as in `2.5,12000000`"),
     ("\"622 Mbit/s\"", "{ trace = \"recorded.csv\", format = \"cvs\" }", "lab.toml:10: links.bottleneck.rate.format: `cvs` is not known here: did you mean `csv`?"),
     ("\"622 Mbit/s\"", "{ trace = \"cellular.trace\", sha256 = \"7\" }", "lab.toml:10: links.bottleneck.rate.sha256: `7` is not a SHA-256: write the 64 digits"),
     ("\"622 Mbit/s\"", "{}", "lab.toml:10: links.bottleneck.rate.trace: missing: name its file"),
-    ("\"10 ms\"", "{ trace = \"file\" }", "lab.toml:11: links.bottleneck.delay.trace: the trace `file` cannot be read: there is none: name a file that can be"),
+    ("\"10 ms\"", "{ trace = \"file\" }", "lab.toml:11: links.bottleneck.delay.trace: the trace `file` cannot be read: there is none: name a file that can be read"),
     ("\"10 ms\"", "{ trace = \"recorded.csv\" }", "recorded.csv:1: a text of 9 characters is not a time and a delay: write a time and a delay a line, both in seconds, as in `2.5,0.04` (the trace of links.bottleneck.delay.trace in lab.toml:11)"),
     ("\"10 ms\"", "{ trace = \"delays.csv\", format = \"csv\" }", "lab.toml:11: links.bottleneck.delay.format: the key `format` is unknown here"),
     ("\"10 ms\"", "{ trace = \"delays.csv\", sha256 = \"7\" }", "lab.toml:11: links.bottleneck.delay.sha256: `7` is not a SHA-256: write the 64 digits"),
@@ -152,8 +152,10 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("duplex = true", "scheduler = { law = \"drr\", by = \"class\" }", "lab.toml:13: links.bottleneck.scheduler: no flow that crosses `bottleneck` has a class: give a group of flows a `class`"),
     // Flows.
     ("[flows.ftp]", "[flows.\"\"]", "lab.toml:15: flows.\"\": `` is not a name"),
-    ("[flows.ftp]", "[flows.\"..\"]", "lab.toml:15: flows.\"..\": `..` is not a name: write letters, digits, `-` or `_`"),
-    ("[flows.ftp]", "[flows.\"a/b\"]", "lab.toml:15: flows.\"a/b\": `a/b` is not a name: write letters, digits, `-` or `_`"),
+    ("[flows.ftp]", "[flows.\"..\"]", "lab.toml:15: flows.\"..\": `..` is not a name: write a name such as `left-2`, without `.`, `/` and `\\`"),
+    ("[flows.ftp]", "[flows.\"a/b\"]", "lab.toml:15: flows.\"a/b\": `a/b` is not a name: write a name such as `left-2`, without `.`, `/` and `\\`"),
+    ("[flows.ftp]", "[flows.\" a \"]", "lab.toml:15: flows.\" a \": ` a ` is not a name"),
+    ("[flows.ftp]", "[flows.\"a\u{a0}b\"]", "lab.toml:15: flows.\"a\u{a0}b\": `a\u{a0}b` is not a name"),
     ("[flows.ftp]", "[flows.\"a.b\"]", "lab.toml:15: flows.\"a.b\": `a.b` is not a name"),
     ("[links.bottleneck]", "[links.\"/etc/back\"]", "lab.toml:7: links.\"/etc/back\": `/etc/back` is not a name"),
     ("[links.bottleneck]", "[links.\"/back\"]", "lab.toml:7: links.\"/back\": `/back` is not a name"),
@@ -170,7 +172,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("to = \"right\"\nrtt", "rtt", "lab.toml:15: flows.ftp.to: missing"),
     ("rtt = \"100 ms\"", "via = []", "lab.toml:19: flows.ftp.via: the route has no links"),
     ("rtt = \"100 ms\"", "via = [\"bottlneck\"]", "lab.toml:19: flows.ftp.via[0]: no link is named `bottlneck`: did you mean `bottleneck`?"),
-    ("rtt = \"100 ms\"", "via = [\"bottleneck/back\"]", "lab.toml:19: flows.ftp.via[0]: the link `bottleneck/back` leaves `right`, but the route stands at `left`"),
+    ("rtt = \"100 ms\"", "via = [\"bottleneck/back\"]", "lab.toml:19: flows.ftp.via[0]: the link `bottleneck/back` of `via` begins at `right`, but the route so far ends at `left`"),
     ("rtt = \"100 ms\"", "via = [\"bottleneck\", \"bottleneck/back\"]", "lab.toml:19: flows.ftp.via: the route ends at `left`, not at `right`"),
     ("rtt = \"100 ms\"", "via = [\"bottleneck\", \"bottleneck/back\", \"bottleneck\"]", "lab.toml:19: flows.ftp.via[2]: the route takes `bottleneck` twice"),
     ("rtt = \"100 ms\"", "via = \"bottleneck\"", "lab.toml:19: flows.ftp.via: `bottleneck` is not a list"),
@@ -180,8 +182,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("\"100 ms\"", "{ uniform = [\"200 ms\", \"40 ms\"] }", "lab.toml:19: flows.ftp.rtt.uniform: `[\"200 ms\", \"40 ms\"]` ends before it begins"),
     ("\"100 ms\"", "{ normal = [\"200 ms\", \"40 ms\"] }", "lab.toml:19: flows.ftp.rtt.normal: the key `normal` is unknown here"),
     ("\"100 ms\"", "{}", "lab.toml:19: flows.ftp.rtt: `{}` is not a round-trip time"),
-    ("\"100 ms\"", "[]", "lab.toml:19: flows.ftp.rtt: a list without round-trip times: write one a flow, 100 of them, or leave `rtt` out"),
-    ("\"100 ms\"", "[\"40 ms\", \"50 ms\"]", "lab.toml:19: flows.ftp.rtt: 2 round-trip times for 100 flows: write one a flow, or `count = 2`"),
+    ("\"100 ms\"", "[]", "lab.toml:19: flows.ftp.rtt: a list without round-trip times: write one round-trip time for each flow, 100 of them, or leave `rtt` out"),
+    ("\"100 ms\"", "[\"40 ms\", \"50 ms\"]", "lab.toml:19: flows.ftp.rtt: 2 round-trip times for 100 flows: write one for each flow, or `count = 2`"),
     ("\"100 ms\"", "[40, 50]", "lab.toml:19: flows.ftp.rtt[0]: `40` is not a duration"),
     ("\"100 ms\"", "[\n\"40 ms\",\n50]", "lab.toml:21: flows.ftp.rtt[1]: `50` is not a duration"),
     ("cc = {", "start = \"60 s\"\ncc = {", "lab.toml:20: flows.ftp.start: the last flow would start at 60 s, when the run is over"),
@@ -191,25 +193,25 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "start = { uniform = [\"5 s\", \"1 s\"] }\ncc = {", "lab.toml:20: flows.ftp.start.uniform: "),
     ("cc = {", "stop = \"500 ms\"\ncc = {", "lab.toml:20: flows.ftp.stop: the flows stop at 500 ms, but the last may start at 1 s"),
     ("cc = {", "packet = \"40 B\"\ncc = {", "lab.toml:20: flows.ftp.packet: a packet of `40 B` has no space for data after 40 B of header"),
-    ("cc = {", "packet = \"1001 B\"\ncc = {", "lab.toml:20: flows.ftp.packet: a packet of 1001 B, and the scenario's has 1000 B: let `packet` of the scenario be that of the group with the largest"),
-    ("cc = {", "packet = { wire = \"100 B\", payload = \"100 B\" }\ncc = {", "lab.toml:20: flows.ftp.packet.payload: a payload of `100 B` in a packet of 100 B"),
+    ("cc = {", "packet = \"1001 B\"\ncc = {", "lab.toml:20: flows.ftp.packet: a packet of 1001 B in this group is larger than `packet` of the scenario, 1000 B: let `packet` of the scenario be that of the group with the largest"),
+    ("cc = {", "packet = { wire = \"100 B\", payload = \"100 B\" }\ncc = {", "lab.toml:20: flows.ftp.packet.payload: a payload of `100 B` is not possible in a packet of 100 B"),
     ("cc = {", "page = { rounds = [1, 2], connections = 4 }\ncc = {", "lab.toml:20: flows.ftp.page: the objects of a page without a size: add a `size`"),
     ("cc = {", "page = {}\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.rounds: missing: write `{ rounds = [1, 20, 29] }`"),
-    ("cc = {", "page = { rounds = [] }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.rounds: a page of 0 rounds: write the objects of each"),
+    ("cc = {", "page = { rounds = [] }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.rounds: a page of 0 rounds: write the number of objects in each round"),
     ("cc = {", "page = { rounds = [1, 0] }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.rounds[1]: `0` is out of range"),
     ("cc = {", "page = { rounds = [1.5] }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.rounds[0]: `1.5` is not a whole number"),
     ("cc = {", "page = { rounds = [1], connections = 2, multiplexed = true }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.connections: one connection carries a page that is multiplexed"),
     ("cc = {", "page = { rounds = [1], connections = 0 }\nsize = \"9 kB\"\ncc = {", "lab.toml:20: flows.ftp.page.connections: `0` is out of range"),
-    ("cc = {", "page = { rounds = [1], connections = 7 }\nsize = \"9 kB\"\ncc = {", "lab.toml:16: flows.ftp.count: 100 flows are no whole number of browsers with 7 connections each: write a multiple of 7"),
-    ("cc = {", "page = { rounds = [1], connections = 4 }\nsize = \"9 kB\"\narrivals = { poisson = \"1 /s\" }\ncc = {", "lab.toml:22: flows.ftp.arrivals: `page` says when transfers begin"),
+    ("cc = {", "page = { rounds = [1], connections = 7 }\nsize = \"9 kB\"\ncc = {", "lab.toml:16: flows.ftp.count: `count` is 100, which is not a multiple of the 7 connections of each browser: write a multiple of 7"),
+    ("cc = {", "page = { rounds = [1], connections = 4 }\nsize = \"9 kB\"\narrivals = { poisson = \"1 /s\" }\ncc = {", "lab.toml:22: flows.ftp.arrivals: `page` already sets when transfers begin"),
     ("cc = {", "page = { rounds = [1], connections = 4 }\nvideo = {}\ncc = {", "lab.toml:21: flows.ftp.video: a group of browsers and of players: give each a group"),
-    ("cc = {", "video = {}\nsize = \"9 kB\"\ncc = {", "lab.toml:21: flows.ftp.size: `video` says when transfers begin, and what they send"),
-    ("cc = {", "video = {}\non_off = { on = \"1 s\", off = \"1 s\" }\ncc = {", "lab.toml:21: flows.ftp.on_off: `video` says when"),
+    ("cc = {", "video = {}\nsize = \"9 kB\"\ncc = {", "lab.toml:21: flows.ftp.size: `video` already sets when transfers begin and what they send"),
+    ("cc = {", "video = {}\non_off = { on = \"1 s\", off = \"1 s\" }\ncc = {", "lab.toml:21: flows.ftp.on_off: `video` already sets when"),
     ("cc = {", "video = { rates = [\"1 Mbit/s\"] }\ncc = {", "lab.toml:20: flows.ftp.video.rates: a video at 1 rates: write two rates or more in rising order"),
-    ("cc = {", "video = { rates = [\"1 Mbit/s\", \"1 Mbit/s\"] }\ncc = {", "lab.toml:20: flows.ftp.video.rates[1]: 1 Mbit/s is not above what comes before it"),
-    ("cc = {", "video = { rates = [\"0 bit/s\", \"1 Mbit/s\"] }\ncc = {", "lab.toml:20: flows.ftp.video.rates[0]: 0 bit/s is not above"),
+    ("cc = {", "video = { rates = [\"1 Mbit/s\", \"1 Mbit/s\"] }\ncc = {", "lab.toml:20: flows.ftp.video.rates[1]: the rate 1 Mbit/s is not above the rate before it"),
+    ("cc = {", "video = { rates = [\"0 bit/s\", \"1 Mbit/s\"] }\ncc = {", "lab.toml:20: flows.ftp.video.rates[0]: the rate 0 bit/s is not above zero"),
     ("cc = {", "video = { chunk = \"0 s\" }\ncc = {", "lab.toml:20: flows.ftp.video.chunk: a chunk of no time: write a time above zero"),
-    ("cc = {", "video = { chunk = \"250 s\" }\ncc = {", "lab.toml:20: flows.ftp.video.chunk: a chunk of 250 s has no place in a buffer of 240 s"),
+    ("cc = {", "video = { chunk = \"250 s\" }\ncc = {", "lab.toml:20: flows.ftp.video.chunk: a chunk of 250 s does not fit into a buffer of 240 s"),
     ("cc = {", "video = { cushion = \"151 s\" }\ncc = {", "lab.toml:20: flows.ftp.video.cushion: the highest rate is chosen from 241 s on, and the buffer has 240 s"),
     ("cc = {", "video = { bufer = \"1 s\" }\ncc = {", "lab.toml:20: flows.ftp.video.bufer: the key `bufer` is unknown here: did you mean `buffer`?"),
     ("cc = {", "size = \"0 B\"\ncc = {", "lab.toml:20: flows.ftp.size: a transfer of nothing"),
@@ -217,16 +219,16 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "loss = -0.1\ncc = {", "lab.toml:20: flows.ftp.loss: `-0.1` is not a probability of loss"),
     ("cc = {", "loss = \"1 %\"\ncc = {", "lab.toml:20: flows.ftp.loss: `1 %` is not a"),
     ("cc = {", "series = 1\ncc = {", "lab.toml:20: flows.ftp.series: `1` is not a switch"),
-    ("cc = {", "size = { pareto = { mean = \"1 kB\", shape = 1 } }\ncc = {", "lab.toml:20: flows.ftp.size.pareto.shape: with the shape `1` the mean is infinite: write a number above 1 and at most 1000"),
+    ("cc = {", "size = { pareto = { mean = \"1 kB\", shape = 1 } }\ncc = {", "lab.toml:20: flows.ftp.size.pareto.shape: a Pareto distribution of the shape `1` has an infinite mean: write a number above 1 and at most 1000"),
     ("cc = {", "size = { pareto = { mean = \"1 kB\", shape = 2000 } }\ncc = {", "lab.toml:20: flows.ftp.size.pareto.shape: `2000` is not the exponent of a tail"),
     ("cc = {", "size = { pareto = { mean = \"1 kB\" } }\ncc = {", "lab.toml:20: flows.ftp.size.pareto.shape: missing: write the exponent of the tail, above 1"),
     ("cc = {", "size = { pareto = { mean = \"0 B\", shape = 1.2 } }\ncc = {", "lab.toml:20: flows.ftp.size.pareto.mean: a transfer of nothing"),
     ("cc = {", "size = {}\ncc = {", "lab.toml:20: flows.ftp.size: `{}` is not a size: write a size, `{ pareto"),
     ("cc = {", "size = { normal = 1 }\ncc = {", "lab.toml:20: flows.ftp.size.normal: the key `normal` is unknown here"),
-    ("cc = {", "arrivals = { poisson = \"20 /s\" }\ncc = {", "lab.toml:20: flows.ftp.arrivals: `arrivals` begins a transfer after the other, and these have no end: add a `size`"),
-    ("cc = {", "idle = \"1 s\"\ncc = {", "lab.toml:20: flows.ftp.idle: `idle` begins a transfer after the other, and these have no end: add a `size`"),
+    ("cc = {", "arrivals = { poisson = \"20 /s\" }\ncc = {", "lab.toml:20: flows.ftp.arrivals: `arrivals` begins one transfer after another, and a transfer without `size` has no end: add a `size`"),
+    ("cc = {", "idle = \"1 s\"\ncc = {", "lab.toml:20: flows.ftp.idle: `idle` begins one transfer after another, and a transfer without `size` has no end: add a `size`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"20 /s\" }\nidle = \"1 s\"\ncc = {", "lab.toml:22: flows.ftp.idle: `arrivals` and `idle` both set when transfers begin: write `arrivals` for the open loop"),
-    ("cc = {", "size = { distribution = \"mail\" }\ncc = {", "lab.toml:20: flows.ftp.size.distribution: the distribution `mail` cannot be read: there is none: name a file that can be, or one of `data-mining`, `video-chunks`, `web-search`"),
+    ("cc = {", "size = { distribution = \"mail\" }\ncc = {", "lab.toml:20: flows.ftp.size.distribution: the distribution `mail` cannot be read: there is none: name a file that can be read, or one of `data-mining`, `video-chunks`, `web-search`"),
     ("cc = {", "size = { distribution = { sha256 = \"00\" } }\ncc = {", "lab.toml:20: flows.ftp.size.distribution.file: "),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = 20 }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `20` is not a number per second: write `20 /s`"),
     ("cc = {", "size = \"1 MB\"\narrivals = { poisson = \"0 /s\" }\ncc = {", "lab.toml:21: flows.ftp.arrivals.poisson: `0 /s` is never: write more than `0 /s`"),
@@ -236,7 +238,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "size = \"1 MB\"\nidle = { exponential = \"0 s\" }\ncc = {", "lab.toml:21: flows.ftp.idle.exponential: a mean of nothing"),
     ("cc = {", "size = \"1 MB\"\nidle = { uniform = [\"2 s\", \"1 s\"] }\ncc = {", "lab.toml:21: flows.ftp.idle.uniform: `[\"2 s\", \"1 s\"]` ends before it begins"),
     ("cc = {", "size = \"1 MB\"\nidle = { fixed = \"2 s\", exponential = \"1 s\" }\ncc = {", "lab.toml:21: flows.ftp.idle: `{ fixed = \"2 s\", exponential = \"1 s\" }` is not a span of time"),
-    ("cc = {", "size = \"1 MB\"\nidle = { pareto = { mean = \"1 s\", shape = 0.9 } }\ncc = {", "lab.toml:21: flows.ftp.idle.pareto.shape: with the shape `0.9` the mean is infinite"),
+    ("cc = {", "size = \"1 MB\"\nidle = { pareto = { mean = \"1 s\", shape = 0.9 } }\ncc = {", "lab.toml:21: flows.ftp.idle.pareto.shape: a Pareto distribution of the shape `0.9` has an infinite mean"),
     ("cc = {", "size = \"1 MB\"\nidle = -1\ncc = {", "lab.toml:21: flows.ftp.idle: `-1` is not a duration"),
     ("cc = {", "on_off = { on = \"1 s\" }\ncc = {", "lab.toml:20: flows.ftp.on_off.off: missing: write `{ on = \"1 s\", off = \"1 s\" }`"),
     ("cc = {", "on_off = { on = \"0 s\", off = \"1 s\" }\ncc = {", "lab.toml:20: flows.ftp.on_off.on: a flow that never sends: write a time above zero"),
@@ -249,7 +251,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "access = { rate = \"1 Gbit/s\", full = \"wait\" }\ncc = {", "lab.toml:20: flows.ftp.access.full: an unlimited queue is never full"),
     ("cc = {", "sender = { limit = \"pace\" }\ncc = {", "lab.toml:20: flows.ftp.sender.limit: the law `newreno` sets no gap between packets"),
     ("cc = { law = \"newreno\", ecn = true }", "sender = { limit = \"pace\", pacing = \"off\" }\ncc = { law = \"fast\" }", "lab.toml:20: flows.ftp.sender.limit: nothing limits a sender without pacing and without a window"),
-    ("cc = {", "access = { rate = \"1 Gbit/s\", queue = \"1 bdp\" }\ncc = {", "lab.toml:20: flows.ftp.access.queue: `1 bdp` has no meaning for an interface"),
+    ("cc = {", "access = { rate = \"1 Gbit/s\", queue = \"1 bdp\" }\ncc = {", "lab.toml:20: flows.ftp.access.queue: `1 bdp` has no meaning for the queue of an interface"),
     ("cc = {", "jitter = \"1 ms\"\ncc = {", "lab.toml:20: flows.ftp.jitter: `1 ms` is not a table: write `{ uniform"),
     ("cc = {", "jitter = { uniform = [\"0 s\", \"0 s\"] }\ncc = {", "lab.toml:20: flows.ftp.jitter.uniform: a delay of nothing: write times above zero"),
     ("cc = {", "jitter = { uniform = [\"1 s\"] }\ncc = {", "lab.toml:20: flows.ftp.jitter.uniform: `[\"1 s\"]` is not a pair of durations"),
@@ -290,8 +292,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { ecn_echo = \"classic\", accecn_option = true }\ncc = {", "lab.toml:20: flows.ftp.sender.accecn_option: `accecn_option` is a part of accurate ECN, so it has no effect here"),
     ("cc = {", "sender = { ecn_echo = \"accurate\", accecn_option = 1 }\ncc = {", "lab.toml:20: flows.ftp.sender.accecn_option: `1` is not a switch"),
     ("cc = {", "sender = { ecn_echo = \"accurate\", accecn_option = false, receiver_ecn = \"classic\" }\ncc = {", "lab.toml:20: flows.ftp.sender.accecn_option: a connection that falls back to RFC 3168 has no AccECN Option, so this has no effect: leave it out, or leave `receiver_ecn` out"),
-    ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"dctcp\" }\nsender = { ecn_echo = \"accurate\", receiver_ecn = \"classic\" }", "lab.toml:21: flows.ftp.sender.receiver_ecn: `classic` does not go with the law `dctcp`, which counts marked packets"),
-    ("law = \"newreno\", ecn = true", "law = \"cubic\", hystart_rule = \"linux\"", "lab.toml:20: flows.ftp.cc: the law `cubic` cannot run like this: its parameters contradict each other or the scenario: `hystart_rule` has an effect with `hystart = true` only"),
+    ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"dctcp\" }\nsender = { ecn_echo = \"accurate\", receiver_ecn = \"classic\" }", "lab.toml:21: flows.ftp.sender.receiver_ecn: a `classic` ECN echo does not suit the law `dctcp`, which counts marked packets"),
+    ("law = \"newreno\", ecn = true", "law = \"cubic\", hystart_rule = \"linux\"", "lab.toml:20: flows.ftp.cc: the law `cubic` cannot run with these parameters: the parameters contradict each other or the scenario: `hystart_rule` has an effect with `hystart = true` only"),
     ("cc = {", "sender = { handshake = 1 }\ncc = {", "lab.toml:20: flows.ftp.sender.handshake: `1` is not a switch"),
     ("cc = {", "sender = { quick_acks = 16 }\ncc = {", "lab.toml:20: flows.ftp.sender.quick_acks: every packet is acknowledged, so `quick_acks` has no effect: leave it out, or write `delayed_ack = 2`"),
     ("cc = {", "sender = { quick_acks = -1, delayed_ack = 2 }\ncc = {", "lab.toml:20: flows.ftp.sender.quick_acks: `-1` is negative: write a whole number"),
@@ -303,11 +305,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("cc = {", "sender = { ssthresh = true }\ncc = {", "lab.toml:20: flows.ftp.sender.ssthresh: `true` is not a number of packets: write a number of packets, or \"unlimited\""),
     ("cc = {", "sender = { receive_window = -1 }\ncc = {", "lab.toml:20: flows.ftp.sender.receive_window: `-1` is out of range"),
     ("cc = {", "sender = { tick = \"0 s\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: a tick of nothing"),
-    ("cc = {", "sender = { tick = \"1709 h\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: three ticks of `1709 h` are more than the longest timeout, 60 s: write at most `20 s`"),
+    ("cc = {", "sender = { tick = \"1709 h\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: `tick` is `1709 h`, and three ticks are more than the longest retransmission timeout, 60 s: write at most `20 s`"),
     ("cc = {", "sender = { tick = \"100 ms\", rto = \"linux\" }\ncc = {", "lab.toml:20: flows.ftp.sender.tick: Linux's timeout has a clock of its own: leave it out"),
     ("cc = {", "sender = { min_rto = \"0 s\" }\ncc = {", "lab.toml:20: flows.ftp.sender.min_rto: a timeout of nothing"),
-    ("cc = {", "sender = { arithmetic = \"fixed\" }\ncc = {", "lab.toml:20: flows.ftp.sender.arithmetic: the law `newreno` has no fixed-point build: write `\"f64\"`"),
-    ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"leadlag\" }\nsender = { ecn_echo = \"classic\" }", "lab.toml:21: flows.ftp.sender.ecn_echo: `classic` does not go with the law `leadlag`"),
+    ("cc = {", "sender = { arithmetic = \"fixed\" }\ncc = {", "lab.toml:20: flows.ftp.sender.arithmetic: the law `newreno` has no implementation in fixed-point arithmetic: write `\"f64\"`"),
+    ("cc = { law = \"newreno\", ecn = true }", "cc = { law = \"leadlag\" }\nsender = { ecn_echo = \"classic\" }", "lab.toml:21: flows.ftp.sender.ecn_echo: a `classic` ECN echo does not suit the law `leadlag`"),
     ("cc = { law = \"newreno\", ecn = true }\n", "", "lab.toml:15: flows.ftp.cc: missing: name the law of its senders"),
     ("\"newreno\", ecn", "\"newrno\", ecn", "lab.toml:20: flows.ftp.cc.law: no controller is named `newrno`: did you mean `newreno`?"),
     ("ecn = true", "ecm = true", "lab.toml:20: flows.ftp.cc.ecm: `newreno` has no parameter `ecm`: did you mean `ecn`?"),
@@ -323,11 +325,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsender = { ecn_echo = \"classic\"", "lab.toml:21: flows.ftp.sender.ecn_echo: the packets of the law `cbr` are not acknowledged"),
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nack_jitter = { probability = 1, uniform = [\"0 s\", \"1 s\"]", "lab.toml:21: flows.ftp.ack_jitter: the packets of the law `cbr` are not acknowledged, so `ack_jitter` has no effect"),
     ("law = \"newreno\", ecn = true", "law = \"cbr\", rate = \"9 Mbit/s\" }\nsize = \"1 MB\"\nidle = { fixed = \"1 s\"", "lab.toml:22: flows.ftp.idle: the packets of the law `cbr` are not acknowledged, so the end of a transfer is unknown: write `on_off`"),
-    ("ecn = true", "per_ack = [[\"0 s\", \"1 packets\"]]", "lab.toml:20: flows.ftp.cc.per_ack: `per_ack` of the law `newreno` cannot follow a schedule: write one value"),
+    ("ecn = true", "per_ack = [[\"0 s\", \"1 packets\"]]", "lab.toml:20: flows.ftp.cc.per_ack: the parameter `per_ack` of the law `newreno` cannot change over time: write one value"),
     ("ecn = true", "ecn = [[\"0 s\", true]]", "lab.toml:20: flows.ftp.cc.ecn: `[[\"0 s\", true]]` is not a switch"),
     ("ecn = true", "spacing_jitter = 0.1", "lab.toml:20: flows.ftp.cc.spacing_jitter: the law `newreno` has no parameter `spacing_jitter`: leave it out"),
     ("law = \"newreno\", ecn = true", "law = \"fast\", alpha = \"-5 packets\"", "lab.toml:20: flows.ftp.cc.alpha: `-5 packets` is outside the range of `alpha` of the law `fast`: write `0 packets` to `1000000 packets`"),
-    ("law = \"newreno\", ecn = true", "law = \"leadlag\", N = \"1.5 packets\"", "lab.toml:20: flows.ftp.cc: the law `leadlag` cannot run like this"),
+    ("law = \"newreno\", ecn = true", "law = \"leadlag\", N = \"1.5 packets\"", "lab.toml:20: flows.ftp.cc: the law `leadlag` cannot run with these parameters"),
     ("law = \"newreno\", ecn = true", "law = 7", "lab.toml:20: flows.ftp.cc.law: `7` is not text"),
     // Classes, customers and the end.
     ("[flows.ftp]", "[classes]\n[flows.ftp]", "lab.toml:15: classes: no classes: write one table a class"),
@@ -340,7 +342,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\n[customers.C2]\nflows = [\"ftp\"]\n[flows.ftp]", "lab.toml:18: customers.C2.flows[0]: `ftp` belongs to the customer `C1` already: let each group belong to one customer"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` needs `committed_rate`, committed rate of the contract, bits per second on the wire: add it: `1 bit/s` to `1 Tbit/s`"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marker\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.law: no conditioner is named `early-marker`: did you mean `early-marking`?"),
-    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\", committed_rate = \"1 Mbit/s\", k1 = 0.1 }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` cannot run like this: its parameters contradict each other or the scenario: `k1` and `k2` are given with `gain_rule = \"given\"` only"),
+    ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"early-marking\", committed_rate = \"1 Mbit/s\", k1 = 0.1 }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner: the law `early-marking` cannot run with these parameters: the parameters contradict each other or the scenario: `k1` and `k2` are given with `gain_rule = \"given\"` only"),
     ("[flows.ftp]", "[customers.C1]\nflows = [\"ftp\"]\nconditioner = { law = \"token-bucket\", committed_rate = \"0 bit/s\" }\n[flows.ftp]", "lab.toml:17: customers.C1.conditioner.committed_rate: `0 bit/s` is outside the range of `committed_rate` of the law `token-bucket`: write `1 bit/s` to `1 Tbit/s`"),
     ("[flows.ftp]", "[stop]\n[flows.ftp]", "lab.toml:15: stop.when: missing: write `when = \"transfers complete\"`"),
     ("[flows.ftp]", "[stop]\nwhen = \"bored\"\n[flows.ftp]", "lab.toml:16: stop.when: `bored` is not known here: known: `transfers complete`"),
@@ -351,8 +353,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("[flows.ftp]", "[classes.tcp]\n[flows.x]\nfrom = \"left\"\nto = \"right\"\ncc = { law = \"fast\" }\nclass = \"tcp\"\n[flows.ftp]\nclass = \"tpc\"", "lab.toml:22: flows.ftp.class: no class is named `tpc`: did you mean `tcp`? Known: `tcp`"),
     ("[flows.ftp]", "[classes.a]\nshare = 0.6\n[classes.b]\nshare = 0.5\n[flows.x]\nfrom = \"left\"\nto = \"right\"\ncc = { law = \"fast\" }\nclass = \"a\"\n[flows.ftp]\nclass = \"b\"", "lab.toml:15: classes: the shares of the classes add up to 1.1: write shares of one whole"),
     // Laws that treat classes apart.
-    ("duplex = true", "duplex = true\naqm = { law = \"bat\" }\nscheduler = { law = \"drr\" }", "lab.toml:15: links.bottleneck.scheduler: the AQM `bat` treats classes apart in one queue, and a scheduler has several"),
-    ("duplex = true", "duplex = true\naqm = { law = \"clcc\" }", "lab.toml:14: links.bottleneck.aqm: the law `clcc` cannot run like this: its parameters contradict each other or the scenario: no class whose flows cross the link has a `share`"),
+    ("duplex = true", "duplex = true\naqm = { law = \"bat\" }\nscheduler = { law = \"drr\" }", "lab.toml:15: links.bottleneck.scheduler: the AQM `bat` separates classes in one queue, so it cannot run under a scheduler with several queues"),
+    ("duplex = true", "duplex = true\naqm = { law = \"clcc\" }", "lab.toml:14: links.bottleneck.aqm: the law `clcc` cannot run with these parameters: the parameters contradict each other or the scenario: no class whose flows cross the link has a `share`"),
     // Windows.
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"5 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window `[\"5 s\", \"5 s\"]` is empty"),
     ("[flows.ftp]", "[windows]\na = [\"5 s\", \"61 s\"]\n[flows.ftp]", "lab.toml:16: windows.a: the window ends at 61 s, after the run: end it at 60 s"),
@@ -385,11 +387,11 @@ const SWEEPS: &[(&str, &str)] = &[
     ("\"flows.ftp.count\" = [3, 3]", "lab.toml:22: sweep.\"flows.ftp.count\"[1]: `3` appears twice"),
     (
         "\"flows.ftp.count\" = [3, 0]",
-        "lab.toml:22: flows.ftp.count: `0` is out of range: write a whole number from 1 to 10000000 (in the cell flows.ftp.count = 0)",
+        "lab.toml:22: flows.ftp.count: `0` is out of range: write a whole number from 1 to 10000000 (first in the cell flows.ftp.count = 0)",
     ),
     (
         "\"flows.fpt.count\" = [3]",
-        "lab.toml:22: flows.fpt.count: no group of flows is named `fpt`: did you mean `ftp`? Known: `ftp` (in the cell",
+        "lab.toml:22: flows.fpt.count: no group of flows is named `fpt`: did you mean `ftp`? Known: `ftp` (first in the cell",
     ),
     (
         "\"flows.ftp.cuont\" = [3]",
@@ -403,21 +405,21 @@ const SWEEPS: &[(&str, &str)] = &[
     ),
     (
         "\"flows.ftp.cc\" = [{ law = \"fast\" }]\n\"flows.ftp.cc.alpha\" = [\"5 packets\"]",
-        "lab.toml:23: sweep.\"flows.ftp.cc.alpha\": `flows.ftp.cc.alpha` and `flows.ftp.cc` set the same thing",
+        "lab.toml:23: sweep.\"flows.ftp.cc.alpha\": `flows.ftp.cc.alpha` and `flows.ftp.cc` set the same key, or a part of it",
     ),
     ("case = []", "lab.toml:22: sweep.case: a list without a case"),
     ("[[sweep.case]]\n\"flows.ftp.count\" = 3", "lab.toml:22: sweep.case[0]: a case without a name: add `name`"),
     (
         "[[sweep.case]]\nname = \"A\"\n[[sweep.case]]\nname = \"A\"",
-        "lab.toml:25: sweep.case[1].name: `A` appears twice as a case",
+        "lab.toml:25: sweep.case[1].name: the name `A` appears twice in `[[sweep.case]]`",
     ),
     (
         "[[sweep.case]]\nname = \"A\"\n\"flows.ftp.rtt\" = \"1 ms\"",
-        "lab.toml:24: flows.ftp.rtt: `1 ms` is less than the 20 ms that the links on the way there and back take: write at least `20 ms`, or shorten the links (in the cell case = A)",
+        "lab.toml:24: flows.ftp.rtt: `1 ms` is less than the 20 ms that the links on the way there and back take: write at least `20 ms`, or shorten the links (first in the cell case = A)",
     ),
     (
         "seed = { count = 2 }\n[[sweep.case]]\nname = \"A\"\nseed = 3",
-        "lab.toml:25: sweep.case[0].seed: `seed` and `seed` set the same thing",
+        "lab.toml:25: sweep.case[0].seed: `seed` and `seed` set the same key, or a part of it",
     ),
 ];
 
@@ -444,7 +446,9 @@ fn a_trace_is_refused_by_its_own_lines_and_where_there_are_no_files() {
     );
     let said = only(&Document::parse(&text, "lab.toml").unwrap().cells().unwrap_err());
     assert!(
-        said.starts_with("lab.toml:10: links.bottleneck.rate.trace: the trace `bad.trace` is a file, and no files"),
+        said.starts_with(
+            "lab.toml:10: links.bottleneck.rate.trace: the trace `bad.trace` is a file, and this program reads no files"
+        ),
         "{said}"
     );
 }
@@ -481,7 +485,7 @@ fn a_scenario_without_flows_or_without_a_route_is_refused() {
     );
     assert!(
         refusal(&unused)
-            .contains("links.unused.buffer: `1 bdp` needs a round-trip time, and no flow crosses the link `unused`")
+            .contains("links.unused.buffer: a buffer of `1 bdp` needs the round-trip time of a flow, and no flow crosses the link `unused`")
     );
 }
 
@@ -567,11 +571,16 @@ fn contracts_of_classes_are_held_against_the_links_they_cross() {
     let over = with("[flows.ftp]", classes);
     assert!(cells(&over).is_ok(), "nobody asked the law");
     let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"bat\" }", 1));
-    let expected = "lab.toml:14: links.bottleneck.aqm: the law `bat` cannot run like this: its parameters contradict each other or \
+    let expected = "lab.toml:14: links.bottleneck.aqm: the law `bat` cannot run with these parameters: the parameters contradict each other or \
                     the scenario: the floors of its classes add up to 700000000 bit/s, which is more than the line's 622000000 bit/s";
     assert_eq!(said, expected);
     let said = refusal(&over.replacen("duplex = true", "duplex = true\naqm = { law = \"aimd\" }", 1));
-    assert!(said.ends_with("`aimd` keeps no guarantees, but the class `udp` has a floor or a ceiling"), "{said}");
+    assert!(
+        said.ends_with(
+            "`aimd` does not keep rate floors or ceilings, but the class `udp` has one; leave it out, or use `bat`"
+        ),
+        "{said}"
+    );
     let fits = over.replacen("300 Mbit/s", "222 Mbit/s", 1).replacen(
         "duplex = true",
         "duplex = true\naqm = { law = \"clcc\" }",

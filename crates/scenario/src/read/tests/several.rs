@@ -109,7 +109,7 @@ fn a_sweep_is_read_to_its_end() {
         ],
     );
     assert!(
-        said(&errors)[0].ends_with("(in the cell flows.ftp.count = 0, links.bottleneck.rate = 1 Mbps)"),
+        said(&errors)[0].ends_with("(first in the cell flows.ftp.count = 0, links.bottleneck.rate = 1 Mbps)"),
         "{errors}"
     );
     // What a sweep would have provided is not missing where the sweep cannot be read.
@@ -151,6 +151,11 @@ fn a_law_of_another_role_is_told_where_it_belongs() {
     let cc = refusals(&with("law = \"newreno\"", "law = \"fq-codel\"")).to_string();
     assert!(
         cc.contains("no controller is named `fq-codel`: `fq-codel` is an AQM, for `aqm` of a link; known: "),
+        "{cc}"
+    );
+    let cc = refusals(&with("law = \"newreno\"", "law = \"fq_codel\"")).to_string();
+    assert!(
+        cc.contains("no controller is named `fq_codel`: `fq-codel` is an AQM, for `aqm` of a link; known: "),
         "{cc}"
     );
     let edge = refusals(&with("duplex = true", "aqm = { law = \"token-bucket\" }")).to_string();

@@ -18,7 +18,7 @@ fn named_axes_cross_each_other() {
     assert_eq!(cells[2].scenario.links["bottleneck"].rate, Rate(20_000_000));
     let twice = text.replace("\"flows.ftp.cc\" = { law = \"fast\" }", "duration = \"5 s\"");
     let refused = Document::parse(&twice, "lab.toml").unwrap().cells().unwrap_err().to_string();
-    assert!(refused.contains("set the same thing"), "{refused}");
+    assert!(refused.contains("set the same key"), "{refused}");
 }
 
 #[test]

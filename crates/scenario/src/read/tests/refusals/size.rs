@@ -23,14 +23,17 @@ fn what_no_machine_can_hold_is_refused_with_the_estimate() {
     let said = refusal(&format!("{many}{other}"));
     assert!(
         said.starts_with(
-            "lab.toml:21: flows.more: with these there are 10000000 flows, which take about 20.5 GB of memory, 21.4 GB"
+            "lab.toml:21: flows.more: with this group there are 10000000 flows, which take about 20.5 GB of memory, 21.4 GB"
         ),
         "{said}"
     );
     let said = refusal(&with("count = 100", "count = 1_000_000\nseries = true"));
     assert!(said.contains("flows.ftp: the series of 600 rows take about 48 GB of memory"), "{said}");
     let said = refusal(&with("622 Mbit/s", "100 Tbit/s").replacen("\"100 ms\"", "\"50 s\"", 1));
-    assert!(said.contains("links.bottleneck: the packets under way at its rate take about 60000 GB"), "{said}");
+    assert!(
+        said.contains("links.bottleneck: the packets in flight at the rate of the link take about 60000 GB"),
+        "{said}"
+    );
     let said = refusal(&with("cc = {", "sender = { initial_window = 1e6 }\ncount = 1000\ncc = {").replacen(
         "count = 100\n",
         "",
@@ -67,7 +70,7 @@ fn an_overload_that_piles_up_is_refused_where_no_machine_can_hold_it() {
     cells(&overload(3500, "unlimited", all)).unwrap();
     let said = refusal(&overload(3550, "unlimited", all));
     assert!(said.starts_with("lab.toml:7: links.bottleneck: up to 167"), "{said}");
-    assert!(said.contains("packets of unresponsive flows pile up there and take about 16.1 GB"), "{said}");
+    assert!(said.contains("packets of unresponsive flows wait in the queue and take about 16.1 GB"), "{said}");
     assert!(said.ends_with("write a finite buffer, or a lower rate of those flows"), "{said}");
     cells(&overload(3550, "1000 packets", all)).unwrap();
     // Half of the time at twice the rate, and the queue never empties: as much waits in the end.
