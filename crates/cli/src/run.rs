@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use indexmap::IndexSet;
 use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::Finding;
-use penstock_scenario::world::End;
+use penstock_scenario::world::{End, World};
 use penstock_scenario::write::print;
 use serde::Serialize;
 
@@ -47,6 +48,9 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
     let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
     refuse(&batches, arguments, own)?;
+    if batches.len() > 1 {
+        refuse_in_world(&batches, arguments, world)?;
+    }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     // What there is of each sweep; a single run has nothing.
@@ -189,6 +193,19 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard
         }
     }
     Ok(())
+}
+
+/// Refuses files that the world does not run, each by its name: a world knows scenarios, and not their files.
+fn refuse_in_world(batches: &[Batch], arguments: &Scenarios, world: &dyn World) -> Result<(), Failure> {
+    let mut refusals = Vec::new();
+    for (batch, file) in batches.iter().zip(&arguments.files) {
+        let of_file: IndexSet<String> = batch.cells.iter().flat_map(|cell| world.refusals(&cell.scenario)).collect();
+        refusals.extend(of_file.iter().map(|why| format!("{}: {why} (in the {} world)", file.shown(), world.name())));
+    }
+    if refusals.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Machine(refusals.join(&format!("\n{}: ", program::name()))))
 }
 
 fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {

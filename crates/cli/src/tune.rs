@@ -71,7 +71,8 @@ fn written(value: &Value) -> String {
         return value.to_string();
     };
     let rounded: f64 = format!("{number:.*e}", DIGITS - 1).parse().unwrap_or(number);
-    rounded.to_string()
+    // Hundreds of zeros tell nobody the size of a number.
+    if (1e-9..1e16).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
 }
 
 fn wrong(option: &str, why: impl std::fmt::Display) -> Failure {
@@ -117,7 +118,9 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
     let m = margins(&|s| rule.at(s) * worst.at(s), Span { slowest_s: rtt_s, fastest_s: rtt_s });
     let mut remarks = vec![format!(
         "K = {:.4e} 1/(packet s), z = {:.4} rad/s, for at least {flows} flows and at most {rtt_s} s at {} packets/s",
-        rule.gain, rule.zero, worst.capacity
+        rule.gain,
+        rule.zero,
+        written(&json!(worst.capacity))
     )];
     if let (Some(gain), Some(phase), Some(crossover)) = (m.gain_margin, m.phase_margin_deg, m.gain_crossover_rad_per_s)
     {
@@ -342,4 +345,17 @@ fn clcc(of: &TuneClcc) -> Result<Tuned, Failure> {
             format!("time until the ratio is within 5 % of its reference, with gamma = 1: {}; {}", from(0), from(3)),
         ],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_as_long_as_its_digits() {
+        for (value, text) in [(0.0, "0.0"), (1.822_314_9e-5, "0.0000182231"), (170.0, "170"), (1e-300, "1e-300")] {
+            assert_eq!(written(&json!(value)), text);
+        }
+        assert_eq!(written(&json!(1.234_567_89e300)), "1.23457e300");
+    }
 }
