@@ -8,6 +8,7 @@ mod another_bottleneck;
 mod classic_queue;
 mod drops_for_marks;
 mod kind;
+mod load_above_capacity;
 mod locked_in_phase;
 mod queue_beyond_buffer;
 mod receiver_limited;
@@ -24,10 +25,11 @@ use crate::world::Table;
 pub use kind::Kind;
 
 /// Every kind of finding, in the order of the alphabet.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     another_bottleneck::KIND,
     classic_queue::KIND,
     drops_for_marks::KIND,
+    load_above_capacity::KIND,
     locked_in_phase::KIND,
     queue_beyond_buffer::KIND,
     receiver_limited::KIND,
@@ -43,6 +45,7 @@ pub fn of_scenario(scenario: &Scenario) -> Vec<Finding> {
     }
     for name in scenario.links.keys() {
         findings.extend(drops_for_marks::find(scenario, name));
+        findings.extend(load_above_capacity::find(scenario, name));
         findings.extend(queue_beyond_buffer::find(scenario, name));
         findings.extend(another_bottleneck::interfaces(scenario, name));
     }
