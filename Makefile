@@ -322,7 +322,8 @@ setup: ## see to compilers and headers
 	has_header '#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n' || wants+=' libbpf-dev linux-libc-dev'
 	for tool in $(USEFUL); do command -v $$tool >/dev/null || wants+=" $$tool"; done
 	for tool in $$extra; do command -v $$tool >/dev/null || needs+=" $$tool"; done
-	install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$$@" </dev/null; }
+	# Another installation may be under way, as Debian's own upgrades are.
+	install() { DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -q --no-install-recommends "$$@" </dev/null; }
 	if [ -n "$$needs$$wants" ]; then
 		answer='$(INSTALL)'
 		if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then answer=no; fi
