@@ -138,16 +138,14 @@ penstock: bad.toml: flows.ftp.rtt: `1 sec` is not a duration: write `1 s` (known
 fn each_file_that_the_world_refuses_is_named() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    for (name, sender) in [("a.toml", "burst = 4"), ("b.toml", "recovery = \"sack\"")] {
-        bench.write(name, &format!("{SMALL}sender = {{ {sender} }}\n"));
-    }
+    bench.write("a.toml", &format!("{SMALL}sender = {{ burst = 4 }}\n"));
+    bench.write("b.toml", &format!("{SMALL}[dynamics]\n"));
     let ended = bench.run(&["run", "small.toml", "a.toml", "b.toml", "--world", "fluid"]);
     assert_eq!((ended.status, ended.out.as_str()), (3, ""));
     let lines: Vec<&str> = ended.err.lines().collect();
     assert!(lines.len() >= 2 && lines.iter().all(|line| line.ends_with(" (in the fluid world)")), "{}", ended.err);
     for file in ["a.toml", "b.toml"] {
-        let named = format!("penstock: {file}: flows.ftp.sender");
-        assert!(lines.iter().any(|line| line.starts_with(&named)), "{}", ended.err);
+        assert!(lines.iter().any(|line| line.starts_with(&format!("penstock: {file}: "))), "{}", ended.err);
     }
     assert!(!ended.err.contains("small.toml") && !bench.path("out").exists(), "{}", ended.err);
 }

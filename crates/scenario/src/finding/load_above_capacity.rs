@@ -24,7 +24,7 @@ fn mean_bytes(size: &Size) -> f64 {
     }
 }
 
-/// What a group's transfers bring on average, headers included [bit/s].
+/// The mean load of a group's transfers, headers included [bit/s].
 fn load(scenario: &Scenario, group: &Group) -> Option<f64> {
     let (Some(Repeats::Poisson(per_s)), Some(size)) = (group.repeats, &group.size) else { return None };
     let packet = group.packet(scenario.packet);
