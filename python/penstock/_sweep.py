@@ -57,7 +57,8 @@ class Sweep:
         """Return paired differences: each value of the axis less ``against``, over cells with the same seed.
 
         Args:
-            key: An axis of the sweep, such as ``flows.ftp.cc.law``.
+            key: An axis of the sweep, such as ``flows.ftp.cc.law``, or the end of the name of one axis alone, such as
+                ``cc.law``.
             against: A value of the axis as it is written. None is the first.
 
         Raises:
@@ -196,11 +197,14 @@ def _elsewhere(
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     # A client of dask takes equal calls for one, and has no other word for it.
     options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
-    most = _AHEAD * processors() + _workers(executor)
+    most, counted = _AHEAD * processors() + _workers(executor), time.monotonic()
     broken = False
     silence, heard = _SILENCE_S, time.monotonic()
     try:
         while waiting or under_way:
+            # The workers of a cluster come and go.
+            if time.monotonic() - counted > _SILENCE_S:
+                most, counted = _AHEAD * processors() + _workers(executor), time.monotonic()
             while waiting and len(under_way) < most and not broken:
                 at = waiting.pop()
                 attempts[at] += 1

@@ -163,8 +163,21 @@ impl Cells {
 
     /// Differences between the values of an axis, over pairs of cells.
     fn compare(&self, py: Python<'_>, key: &str, against: Option<&str>) -> PyResult<Table> {
-        let differences = paired(&self.rows, key, against).map_err(|e| error::input(py, &e.to_string()))?;
+        let differences = paired(&self.rows, &self.axis(key), against).map_err(|e| error::input(py, &e.to_string()))?;
         table(py, self.described.like(differences))
+    }
+}
+
+impl Cells {
+    /// The one axis of that name, or whose name ends so: `cc.law` is `flows.ftp.cc.law` where no other axis ends in it.
+    fn axis(&self, key: &str) -> String {
+        let axes = || self.rows.columns.iter().filter_map(|column| column.name.strip_prefix("label."));
+        let end = format!(".{key}");
+        let mut ending = axes().filter(|axis| axis.ends_with(&end));
+        match (axes().any(|axis| axis == key), ending.next(), ending.next()) {
+            (false, Some(axis), None) => axis.to_owned(),
+            _ => key.to_owned(),
+        }
     }
 }
 

@@ -95,6 +95,35 @@ def test_calls_that_a_pool_forgot_are_not_waited_for(serial: pyarrow.Table, told
     assert frame.equals(serial)
 
 
+class Slurm(Executor):
+    """A cluster whose workers come later: a call waits until there are 100, and 20 batches wait."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Future[Any], Callable[[], Any]]] = []
+        self.began = time.monotonic()
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 100} if time.monotonic() - self.began > 0.5 else {}
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.calls.append((future, lambda: fn(*args, **kwargs)))
+        if len(self.calls) >= 20:
+            for one, call in self.calls:
+                if not one.done():
+                    one.set_result(call())
+        return future
+
+
+@pytest.mark.timeout(60)
+def test_workers_that_come_later_have_their_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock._sweep.processors", lambda: 1)
+    scenario = swept(5)
+    frame = pyarrow.table(penstock.sweep(scenario, executor=Slurm(), batch=1))
+    assert frame.equals(pyarrow.table(penstock.sweep(scenario)))
+    assert len(frame) == 20
+
+
 def test_means_are_over_seeds(serial: pyarrow.Table) -> None:
     means = pyarrow.table(penstock.sweep(swept()).aggregate())
     assert means["cells"].to_pylist() == [4] * 4
@@ -120,6 +149,12 @@ def test_differences_are_paired_by_seed(serial: pyarrow.Table) -> None:
     assert differences["pairs"].to_pylist() == [4] * 2
     other = pyarrow.table(sweep.compare("flows.cubic.cc.law", against="newreno"))
     numpy.testing.assert_allclose(other[column].to_numpy(), -expected, rtol=1e-9)
+    # The end of a name is enough where one axis has it.
+    assert pyarrow.table(sweep.compare("cc.law")).equals(differences)
+    laws = {"links.bottleneck.aqm.law": ["droptail", "codel"], "flows.cubic.cc.law": ["cubic", "newreno"]}
+    two = swept(1).set("sweep", laws)
+    with pytest.raises(ScenarioError, match="write one of"):
+        penstock.sweep(two).compare("law")
     for key, against in [("flows.cubic.law", None), ("flows.cubic.cc.law", "fast")]:
         with pytest.raises(ScenarioError, match="write one of"):
             sweep.compare(key, against)
