@@ -52,6 +52,7 @@ def run(
     world: str,
     seed: int | None,
     series: bool,
+    packets: bool,
     out: str | os.PathLike[str] | None,
     progress: Callable[[float], object] | None,
 ) -> Record: ...

@@ -17,7 +17,7 @@ class Record:
     """The summary, the tables and the scenario of one run, in memory or on disk.
 
     ``penstock.run`` makes one and ``Record.open`` reads one. Readers of Arrow take each table as it is:
-    ``polars.from_arrow(record.links)``, ``pyarrow.table(record.flows)``, ``pandas.DataFrame.from_arrow(record.links)``.
+    ``polars.DataFrame(record.links)``, ``pyarrow.table(record.flows)``, ``pandas.DataFrame.from_arrow(record.links)``.
     """
 
     def __init__(self, native: _native.Record) -> None:
@@ -65,8 +65,17 @@ class Record:
         return self._native.table("transfers")
 
     @property
+    def packets(self) -> Table:
+        """One row for each packet at either end of its flow, after ``run(..., packets=True)``.
+
+        Raises:
+            KeyError: The run did not record its packets, or the record was read from disk.
+        """
+        return self._native.table("packets")
+
+    @property
     def tables(self) -> dict[str, Table]:
-        """Each table by the name of its Parquet file without the ending."""
+        """Each table by the name of its Parquet file without the ending, and ``packets`` if recorded."""
         return self._native.tables
 
     def table(self, name: str) -> Table:

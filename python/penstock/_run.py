@@ -20,6 +20,7 @@ def run(
     series: bool = True,
     out: str | os.PathLike[str] | None = None,
     progress: bool | Callable[[float], object] | None = None,
+    packets: bool = False,
 ) -> Record:
     """Run a scenario and return its record.
 
@@ -34,6 +35,8 @@ def run(
         out: A directory. The record is written there under a fresh name, as the command ``penstock run`` writes it.
         progress: A function of the share done, 0 to 1. True shows a bar, which the package tqdm draws. None
             does so in a terminal where tqdm is installed. False shows nothing.
+        packets: Whether the record has the table ``packets``: one row for each packet at either end of its flow. It
+            stays in memory. Only the packets world has it.
 
     Raises:
         ScenarioError: The scenario is wrong, is a sweep, or contradicts itself.
@@ -49,7 +52,7 @@ def run(
         raise TypeError(f"world is of class {type(world).__name__}: write packets, fluid or linux")
     show, close = progress_of(progress)
     try:
-        return Record(_native.run(scenario, world, seed, bool(series), out, show))
+        return Record(_native.run(scenario, world, seed, bool(series), bool(packets), out, show))
     finally:
         close()
 

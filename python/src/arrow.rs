@@ -20,7 +20,7 @@ use crate::error;
 
 /// A table of a record.
 ///
-/// Readers of Arrow take it as it is: `polars.from_arrow(table)`, `pyarrow.table(table)`. Numbers are doubles, null where
+/// Readers of Arrow take it as it is: `polars.DataFrame(table)`, `pyarrow.table(table)`. Numbers are doubles, null where
 /// nothing applies. Counts are unsigned integers. The metadata of each field have `kind`, `unit`, `title` and `description`.
 #[pyclass(frozen, module = "penstock")]
 pub(crate) struct Table {

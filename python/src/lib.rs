@@ -11,6 +11,7 @@ mod error;
 mod gym;
 mod law;
 mod number;
+mod packets;
 mod plain;
 mod record;
 mod run;

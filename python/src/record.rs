@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrow::Table;
+use crate::packets::Packets;
 use crate::{error, plain};
 
 /// A record: the scenario, the summary and the tables of one run.
@@ -47,17 +48,18 @@ fn name_of(table: &str) -> String {
 }
 
 impl Record {
-    /// The record of a run, which is written to `out` if that is given.
+    /// The record of a run, which is written to `out` if that is given. Its packets stay in memory.
     pub(crate) fn of(
         py: Python<'_>,
         (cell, changes, stem): (Cell, Vec<String>, &str),
-        run: Run,
+        (run, packets): (Run, Option<Packets>),
         cost: Cost,
         out: Option<PathBuf>,
     ) -> PyResult<Self> {
         let mut tables = vec![("flows".to_owned(), Described::of_flows(&run.flows))];
         let series = run.series.iter();
         tables.extend(series.map(|table| (name_of(&table.name), Described::of_series(table.clone(), &cell.scenario))));
+        tables.extend(packets.map(|packets| ("packets".to_owned(), packets.table(&cell.scenario))));
         // The figures of the report show these.
         let shown = ["links", "groups", "customers", "flows"];
         let series = run.series.iter().filter(|table| shown.contains(&&table.name[..])).cloned().collect();

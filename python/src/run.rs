@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 
 use crate::error;
 use crate::law::raised;
+use crate::packets::{Packets, Watch};
 use crate::record::Record;
 use crate::scenario::{Ready, Scenario};
 
@@ -23,21 +24,28 @@ const LOOKS: Duration = Duration::from_millis(20);
 
 /// Runs a scenario. See `penstock.run`.
 #[pyfunction]
-#[pyo3(signature = (scenario, world, seed, series, out, progress))]
+#[pyo3(signature = (scenario, world, seed, series, packets, out, progress))]
+#[expect(clippy::too_many_arguments, reason = "only `penstock.run` calls it")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     world: &str,
     seed: Option<u64>,
     series: bool,
+    packets: bool,
     out: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Record> {
     raised::refuse_in_law()?;
+    if packets && world != "packets" {
+        let message =
+            format!("the {world} world has no packets to record: leave out packets, or choose the packets world");
+        return Err(error::of_class(py, "UnsupportedError", &message));
+    }
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
     let world = library::world(world).map_err(|e| error::of(py, &e))?;
     let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);
-    let mut watch = |done: f64| {
+    let mut looked_at = |done: f64| {
         let now = Instant::now();
         if now.duration_since(last) < LOOKS {
             return true;
@@ -50,9 +58,11 @@ pub(crate) fn run(
         raised = looked.err();
         raised.is_none()
     };
+    let mut watch = Watch { progress: &mut looked_at, packets: packets.then(Packets::default) };
     // A panic of a run is a bug, and no reason for the interpreter to end.
     let run = || py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
     let (ran, of_law) = raised::here(run);
+    let packets = watch.packets.take();
     if let Some(raised) = of_law.or(raised) {
         return Err(raised);
     }
@@ -62,5 +72,5 @@ pub(crate) fn run(
     })?;
     let (run, cost) = ran.map_err(|e: RunError| error::of_run(py, &e))?;
     let run = if series { run } else { Run { series: Vec::new(), ..run } };
-    Record::of(py, (cell, changes, &stem), run, cost, out)
+    Record::of(py, (cell, changes, &stem), (run, packets), cost, out)
 }

@@ -7,14 +7,16 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import pyarrow
 import pytest
 from conftest import TEXT
 
 import penstock
 from penstock import Record, Scenario
 
+ENDS = ("sender", "receiver")
 COMMAND = [sys.executable, "-m", "penstock"]
 
 
@@ -69,6 +71,45 @@ def test_series_are_left_out_where_nobody_wants_them(scenario: Scenario, tmp_pat
     assert without.path is not None
     assert not (without.path / "links.parquet").exists()
     assert without.summary == penstock.run(scenario).summary
+
+
+def test_packets_are_seen_at_both_ends(scenario: Scenario) -> None:
+    scenario.set("flows.cubic.count", 1).set("flows.cubic.sender.initial_window", 2)
+    record = penstock.run(scenario, packets=True)
+    rows = pyarrow.table(record.packets).to_pylist()
+    assert {row["flow"] for row in rows} == {"cubic/0"}
+    assert {row["connection"] for row in rows} == {0}
+
+    def those(end: str, kind: str) -> list[dict[str, Any]]:
+        return [row for row in rows if (row["end"], row["kind"]) == (end, kind)]
+
+    sent, came = those("sender", "data"), those("receiver", "data")
+    answered, heard = those("receiver", "ack"), those("sender", "ack")
+    # One packet on the line of 10 Mbit/s, and the way there and back.
+    on_the_line_s = sent[0]["bytes"] * 8 / 10e6
+    assert heard[0]["time_s"] - sent[0]["time_s"] == pytest.approx(0.04 + on_the_line_s, abs=1e-9)
+    assert (sent[0]["number"], heard[0]["number"]) == (0, 1)
+    assert [row["time_s"] for row in rows] == sorted(row["time_s"] for row in rows)
+    assert len(came) == len(answered)
+    measured = sum(1 < row["time_s"] <= 4 for row in came)
+    assert measured == pytest.approx(3 * record.summary.groups["cubic"].throughput_packets_per_s, abs=1)
+    assert len(sent) > len(came) > 2000
+    assert {row["ecn"] for row in rows} == {"not-ect"}
+    assert {row["echo"] for row in heard} == {0.0}
+    assert sent[0]["echo"] is None
+    assert record.packets.about("number")["description"].endswith("its number.")
+    # What is recorded changes nothing.
+    assert record.summary == penstock.run(scenario).summary
+
+
+def test_marks_are_seen_in_packets(scenario: Scenario) -> None:
+    red = {"law": "red", "ecn": True, "min_threshold": "5 packets", "max_threshold": "15 packets"}
+    scenario.set("flows.cubic.cc", {"law": "newreno", "ecn": True}).set("links.bottleneck.aqm", red)
+    rows = pyarrow.table(penstock.run(scenario, packets=True).packets).to_pylist()
+    ecn = {end: [row["ecn"] for row in rows if (row["end"], row["kind"]) == (end, "data")] for end in ENDS}
+    assert set(ecn["sender"]) <= {"ect0", "not-ect"}
+    assert ecn["receiver"].count("ce") > 0
+    assert any(row["echo"] for row in rows)
 
 
 def test_other_threads_run_meanwhile(scenario: Scenario) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,16 @@ def record() -> Record:
 
 def fluid() -> object:
     return penstock.run(Scenario.parse(TEXT.replace('law = "cubic"', 'law = "copa"')), world="fluid")
+
+
+def gone() -> Record:
+    """A record whose directory was removed after it had been opened."""
+    with tempfile.TemporaryDirectory() as home:
+        made = penstock.run(Scenario.parse(TEXT), out=home)
+        assert made.path is not None
+        opened = Record.open(made.path)
+    assert len(opened.links) > 0
+    return opened
 
 
 circle: dict[str, Any] = {}
@@ -117,6 +129,9 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         KeyError,
         "it has time_s",
     ),
+    ("packets of a world without", ran(world="fluid", packets=True), UnsupportedError, "no packets to record"),
+    ("packets that nobody recorded", lambda: record().packets, KeyError, "no table `packets`: it has flows, links"),
+    ("the report of a record that is gone", lambda: gone().html(), ScenarioError, "cannot read"),
     ("a record of nothing", lambda: Record(None), TypeError, "penstock.run"),  # type: ignore[arg-type]
     ("a scenario of nothing", lambda: Scenario(), TypeError, "Scenario"),
 ]
@@ -151,3 +166,29 @@ def test_a_fork_in_the_middle_runs_on_both_sides(tmp_path: Path) -> None:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert penstock.run(scenario).summary == before
+
+
+def test_a_scenario_of_another_thread_is_a_scenario() -> None:
+    made: list[Scenario] = []
+    maker = threading.Thread(target=lambda: made.append(Scenario.parse(TEXT)))
+    maker.start()
+    maker.join()
+    (scenario,) = made
+    expected = penstock.run(Scenario.parse(TEXT).set("flows.cubic.count", 3)).summary
+    seen: list[object] = []
+
+    def change() -> None:
+        for _ in range(50):
+            scenario.set("flows.cubic.count", 3)
+            seen.append(scenario.resolved() and scenario.id)
+
+    # Threads that set, resolve and run one scenario at a time wait for each other, and see whole scenarios.
+    scenario.set("flows.cubic.count", 3)
+    threads = [threading.Thread(target=change) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    summaries = [penstock.run(scenario).summary for _ in range(5)]
+    for thread in threads:
+        thread.join()
+    assert summaries == [expected] * 5
+    assert (len(seen), len(set(seen))) == (150, 1)
