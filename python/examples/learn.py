@@ -3,14 +3,15 @@
     python learn.py [--generations 30] [--evaluate]
 
 The policy is linear: nine numbers. The cross-entropy method finds them (Rubinstein, 1999): draw policies, keep the
-best, fit the distribution to them. It needs numpy alone. PPO of stable-baselines3 takes the same environment, but
-PyPI has its torch for Linux with the libraries of CUDA alone.
+best, fit the distribution to them. It needs numpy alone. ``ppo.py`` trains a network by PPO on the same paths.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from penstock import Scenario, gym
 Array = npt.NDArray[np.float64]
 
 # A rate, a round-trip time and a buffer for each episode.
-KEYS = {
+KEYS: dict[str, Any] = {
     "links.bottleneck.rate": gym.LogUniform(2, 50, "Mbit/s"),
     "flows.agent.rtt": gym.Uniform(20, 100, "ms"),
     "links.bottleneck.buffer": gym.Choice("0.5 bdp", "1 bdp", "2 bdp"),
@@ -70,6 +71,31 @@ def learn(generations: int, members: int = 32, episodes: int = 3, jobs: int | No
     return mean
 
 
+def judge(policy: Callable[[npt.NDArray[np.float32]], Array], name: str, jobs: int | None, evaluate: bool) -> None:
+    """Compare a policy with NewReno by the reward, and run it as a law of that name."""
+    # Episodes that training did not have.
+    fresh: dict[str, Any] = {
+        "scenario": path("20 s"),
+        "randomize": KEYS,
+        "episodes": 20,
+        "seed": 10**6,
+        "step": "round",
+    }
+    learned = gym.score(policy, **fresh).reward
+    newreno = gym.score(None, **fresh).reward
+    better = (learned > newreno).sum()
+    print(f"reward: {name} {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {better} of 20")
+
+    law = gym.controller(policy, name)
+    group = penstock.run(path("20 s").set("flows.agent.cc", {"law": law.name})).summary.groups["agent"]
+    goodput, rtt_s = group.goodput_bit_per_s, group.rtt_mean_s or 0.0
+    print(f"as a law: goodput {goodput / 1e6:.2f} Mbit/s, mean round trip {rtt_s * 1e3:.1f} ms")
+    if evaluate:
+        evaluation = penstock.evaluate(law, "quick", jobs=jobs)
+        for criterion, verdict in evaluation.verdicts.items():
+            print(f"{criterion}: {verdict}")
+
+
 def main() -> None:
     """Train, compare, and judge."""
     arguments = argparse.ArgumentParser(description="Trains a policy against NewReno.")
@@ -80,22 +106,7 @@ def main() -> None:
     began = time.process_time()
     weights = learn(options.generations, jobs=options.jobs)
     print(f"trained in {time.process_time() - began:.0f} CPU-seconds: {np.round(weights, 3).tolist()}")
-
-    # Episodes that training did not have.
-    fresh = {"scenario": path("20 s"), "randomize": KEYS, "episodes": 20, "seed": 10**6, "step": "round"}
-    learned = gym.score(lambda observation: actions(weights, observation), **fresh).reward
-    newreno = gym.score(None, **fresh).reward
-    better = (learned > newreno).sum()
-    print(f"reward: learned {learned.mean():.3f}, newreno {newreno.mean():.3f}; better in {better} of 20")
-
-    law = gym.controller(lambda observation: actions(weights, observation[None]), "learned")
-    group = penstock.run(path("20 s").set("flows.agent.cc", {"law": law.name})).summary.groups["agent"]
-    goodput, rtt_s = group.goodput_bit_per_s, group.rtt_mean_s or 0.0
-    print(f"as a law: goodput {goodput / 1e6:.2f} Mbit/s, mean round trip {rtt_s * 1e3:.1f} ms")
-    if options.evaluate:
-        evaluation = penstock.evaluate(law, "quick", jobs=options.jobs)
-        for criterion, verdict in evaluation.verdicts.items():
-            print(f"{criterion}: {verdict}")
+    judge(lambda observation: actions(weights, np.atleast_2d(observation)), "learned", options.jobs, options.evaluate)
 
 
 if __name__ == "__main__":
