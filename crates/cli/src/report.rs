@@ -25,13 +25,14 @@ use crate::{content, pages, program, terminal};
 /// The most characters of a field of CSV: texts of records of other authors have any length, and a terminal may show them.
 const MOST_FIELD: usize = 1000;
 /// Tables of events, in the order of the page.
-const SERIES: [&str; 9] = [
+const SERIES: [&str; 10] = [
     "links.parquet",
     "groups.parquet",
     "customers.parquet",
     "flows-series.parquet",
     "classes.parquet",
     "link_classes.parquet",
+    "queues.parquet",
     "transfers.parquet",
     "pages.parquet",
     "chunks.parquet",

@@ -32,7 +32,9 @@ pub use histogram::{Extent, Histogram};
 pub use policer::Policed;
 pub use port::{Config, Offer, Port, Reason};
 pub use ring::Ring;
-pub use served::{Arrival, Departing, Offered, QueueBook, QueueBooks, Scheduler, Served, ServedConfig};
+pub use served::{
+    Arrival, Departing, Offered, QUEUE_COLUMNS, QueueBook, QueueBooks, QueueCounters, Scheduler, Served, ServedConfig,
+};
 pub use service::Service;
 pub use station::{Apart, Counts, LINK_COLUMNS, Station};
 

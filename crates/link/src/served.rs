@@ -28,7 +28,7 @@ use ear::Ear;
 use order::{CLASSIC, LOW_LATENCY, Order, Queue};
 use store::{Held, Store};
 
-pub use books::{QueueBook, QueueBooks};
+pub use books::{QUEUE_COLUMNS, QueueBook, QueueBooks, QueueCounters};
 
 /// Configuration of a [`Served`].
 pub struct ServedConfig {
@@ -221,7 +221,7 @@ impl<P: Copy> Served<P> {
         let instance = self.instance(at, queue_key);
         self.account.counters.arrivals += 1;
         if let Some(book) = self.books.of(at, book_key) {
-            book.arrivals += 1;
+            book.counters.arrivals += 1;
         }
         self.ears[instance].arrived += u64::from(bytes);
         let mut marked = false;
@@ -264,7 +264,7 @@ impl<P: Copy> Served<P> {
         self.account.integrate(now, self.waiting);
         self.account.counters.marks += u64::from(marked);
         if let Some(book) = self.books.of(at, book_key) {
-            book.marks += u64::from(marked);
+            book.counters.marks += u64::from(marked);
         }
         self.waiting += 1;
         self.waiting_bytes += u64::from(bytes);
@@ -311,7 +311,7 @@ impl<P: Copy> Served<P> {
             let newly_marked = u64::from(verdict == Verdict::Mark && !held.marked);
             self.account.counters.marks += newly_marked;
             if let Some(book) = self.books.of(at, held.book_key) {
-                book.marks += newly_marked;
+                book.counters.marks += newly_marked;
                 book.waited(now - held.arrival, held.bytes);
             }
             self.account.counters.started += 1;
@@ -483,14 +483,14 @@ impl<P: Copy> Served<P> {
     fn refused(&mut self, at: u32, book_key: u32) {
         self.account.counters.drops += 1;
         if let Some(book) = self.books.of(at, book_key) {
-            book.drops += 1;
+            book.counters.drops += 1;
         }
     }
 
     /// A packet is dropped after it has waited.
     fn drop_late(&mut self, held: &Held<P>, at: u32, now: Time) {
         if let Some(book) = self.books.of(at, held.book_key) {
-            book.drops += 1;
+            book.counters.drops += 1;
         }
         let c = &mut self.account.counters;
         c.drops += 1;

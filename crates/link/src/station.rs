@@ -13,7 +13,7 @@ use crate::histogram::{Extent, Histogram};
 use crate::policer::Policed;
 use crate::port::{Config, Port};
 use crate::served::order::QUEUES;
-use crate::served::{QueueBook, QueueBooks, Scheduler, Served, ServedConfig};
+use crate::served::{QueueBook, QueueBooks, QueueCounters, Scheduler, Served, ServedConfig};
 use crate::service::Service;
 
 /// The queue of a link: where the departure of a packet is known when it arrives, it takes no event.
@@ -112,6 +112,24 @@ impl<P: Copy> Station<P> {
     /// Whether marks are drawn at the far end of the line, from the law's output when the packet left.
     pub fn marks_at_departure(&self) -> bool {
         matches!(self, Self::Port(port) if port.requirements().decides == Decides::OnDeparture)
+    }
+
+    /// Names of the single queues that have counters of their own; none where there is one queue.
+    pub fn queue_names(&self) -> &[String] {
+        match self {
+            Self::Port(_) => &[],
+            Self::Served(served) => served.book_names(),
+            Self::Policed(policed) => policed.served().book_names(),
+        }
+    }
+
+    /// Counters of those queues, from the start of the run.
+    pub fn queue_counters(&self) -> Vec<QueueCounters> {
+        match self {
+            Self::Port(_) => Vec::new(),
+            Self::Served(served) => served.book_counters().collect(),
+            Self::Policed(policed) => policed.served().book_counters().collect(),
+        }
     }
 
     /// The queues that hold its packets, where it does.

@@ -1,7 +1,7 @@
 //! Measuring: counters are read at every end of a span, series at every sample. [`crate::report`] makes a run of them.
 
 use penstock_law::quantity::Time;
-use penstock_link::{CUSTOMER_COLUMNS, Counters, Counts as Books, LINK_COLUMNS, Passed};
+use penstock_link::{CUSTOMER_COLUMNS, Counters, Counts as Books, LINK_COLUMNS, Passed, QUEUE_COLUMNS, QueueCounters};
 use penstock_scenario::classes::CLASS_COLUMNS;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Kind, Row, Rows, column_name};
@@ -58,6 +58,7 @@ pub(crate) struct Taken {
     pub(crate) customers: Rows,
     pub(crate) classes: Rows,
     pub(crate) link_classes: Rows,
+    pub(crate) queues: Rows,
     /// Where the scenario requests numbers of behaviour over time.
     pub(crate) rounds: Option<Rounds>,
 }
@@ -72,6 +73,8 @@ pub(crate) struct Measure {
     flows_before: Vec<Before>,
     /// Of customers with a conditioner.
     passed_before: Vec<(Account, Passed)>,
+    /// Of single queues, link by link.
+    queues_before: Vec<QueueCounters>,
     /// Number of the accounts that are those of classes, and their content at the sample before.
     classes: usize,
     accounts_before: Vec<Account>,
@@ -95,6 +98,7 @@ impl Measure {
             before: Vec::new(),
             flows_before: Vec::new(),
             passed_before: Vec::new(),
+            queues_before: Vec::new(),
             classes: scenario.class_names().len(),
             accounts_before: Vec::new(),
             last_sample: 0,
@@ -118,6 +122,7 @@ impl Measure {
                 customers: Rows::new(&CUSTOMER_COLUMNS),
                 classes: Rows::new(&CLASS_COLUMNS),
                 link_classes: Rows::new(&[]),
+                queues: Rows::new(&QUEUE_COLUMNS),
                 rounds: Rounds::of(scenario),
             },
         }
@@ -182,6 +187,18 @@ impl Measure {
         }
     }
 
+    /// One row a queue, of links with several.
+    fn sample_queues(&mut self, engine: &Engine, now: u64, seconds: f64) {
+        // Rows are numbered link by link, a queue after the other, as `report` names them.
+        let all: Vec<QueueCounters> = engine.links.iter().flat_map(|link| link.station.queue_counters()).collect();
+        self.queues_before.resize(all.len(), QueueCounters::default());
+        for ((who, counters), before) in (0..).zip(&all).zip(&self.queues_before) {
+            let row = self.taken.queues.row(Time(now).seconds(), who);
+            counters.row(before, seconds).into_iter().fold(row, Row::put);
+        }
+        self.queues_before = all;
+    }
+
     /// Sent and served traffic of classes, and the measurements of laws that keep them apart.
     fn sample_classes(&mut self, engine: &mut Engine, now: u64, seconds: f64) {
         self.accounts_before.resize(engine.accounts.len(), Account::default());
@@ -220,6 +237,7 @@ impl Measure {
         }
         self.sample_customers(engine, now, seconds);
         self.sample_classes(engine, now, seconds);
+        self.sample_queues(engine, now, seconds);
         self.flows_before.resize(engine.flows.len(), Before::default());
         let mut sums = vec![[0.0; 6]; engine.groups.len()];
         for (at, flow) in engine.flows.iter().enumerate() {

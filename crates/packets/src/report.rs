@@ -97,6 +97,13 @@ pub(crate) fn report(scenario: &Scenario, engine: &Engine, taken: Taken) -> Resu
         let names = scenario.links.keys().zip(&engine.links).flat_map(link).collect();
         series.push(taken.link_classes.table("link_classes", "link_class", names));
     }
+    if !taken.queues.is_empty() {
+        let of_link = |(name, link): (&String, &Link)| {
+            link.station.queue_names().iter().map(|queue| format!("{name}/{queue}")).collect::<Vec<String>>()
+        };
+        let names = scenario.links.keys().zip(&engine.links).flat_map(of_link).collect();
+        series.push(taken.queues.table("queues", "queue", names));
+    }
     if !taken.flows.is_empty() {
         series.push(taken.flows.table("flows", "flow", flow_names()));
     }

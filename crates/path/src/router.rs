@@ -14,7 +14,7 @@ use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::sys::time::TimeSpec;
 use penstock_law::quantity::{Rate, Time};
-use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, Station};
+use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, QueueCounters, Station};
 use penstock_machine::capability::keep_capabilities;
 use penstock_machine::clock::{Clock, duration};
 
@@ -77,6 +77,8 @@ pub struct Sample {
     pub links: Vec<(Counters, u64, Vec<Observable>)>,
     /// Observables of each link and class that its law keeps apart.
     pub classes: Vec<Vec<Vec<Observable>>>,
+    /// Counters of the single queues of each link.
+    pub queues: Vec<Vec<QueueCounters>>,
     /// Of each conditioner: counters, the level of its bucket [B], and its law's observables.
     pub conditioners: Vec<(InProfile, f64, Vec<Observable>)>,
     /// Of each flow.
@@ -105,6 +107,7 @@ impl Sample {
             at,
             links: emulation.stations().map(|each| (each.read(at), each.waiting(at), each.observables())).collect(),
             classes: emulation.stations().map(classes).collect(),
+            queues: emulation.stations().map(|station| station.queue_counters()).collect(),
             conditioners: emulation.conditioners().map(conditioner).collect(),
             passed: emulation.passed(),
         }

@@ -141,6 +141,23 @@ pub(crate) const SERIES: &[Series] = &[
         state_of: Some("AQM"),
     },
     Series {
+        table: "queues",
+        columns: &[
+            TIME,
+            key(
+                "queue",
+                "A link and a queue of it, as in `bottleneck/classic`: a name of the link's `queues` in the summary.",
+            ),
+            average("throughput_bit_per_s", "Bits whose transmission began, per second, acknowledgements included."),
+            average("throughput_packets_per_s", "Packets whose transmission began, per second."),
+            instant("queue_packets", "Packets waiting."),
+            average("queueing_delay_s", "Waiting time of the packets whose transmission began; null if none did."),
+            average("drops_per_s", "Packets refused, or dropped after a wait, per second."),
+            average("marks_per_s", "Packets marked, per second."),
+        ],
+        state_of: None,
+    },
+    Series {
         table: "transfers",
         columns: &[
             key("flow", "The flow: its group and its number in the group."),

@@ -36,6 +36,7 @@ from the types that write the files.
 | `pages.parquet` | one row for each web page, if there are any |
 | `chunks.parquet` | one row for each chunk of video, if there are any |
 | `classes.parquet`, `link_classes.parquet` | series of traffic classes, and the state of an AQM for each class, if it separates classes |
+| `queues.parquet` | series of single queues, of links with several queues |
 | `packets.pcapng` | packet headers at one end of every flow, with `run --pcap` |
 | `report.html` | tables and plots of the results |
 | `sweep.json` | next to the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |

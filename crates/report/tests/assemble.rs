@@ -162,6 +162,90 @@ fn a_run_draws_whatever_was_recorded() {
     }
 }
 
+/// Of a link with several queues each queue has curves of its own: its delay in the overview, once and not again, and the rest in
+/// a section. A queue of a group has the group's colour. A record of a version without such series has the link's delay.
+#[test]
+fn a_link_with_several_queues_shows_each() {
+    let column = |name: &str, kind, values: &[f64]| Column {
+        name: name.to_owned(),
+        kind,
+        values: Cells::Number(values.to_vec()),
+    };
+    let names = |of: &[&str], rows: &[u32]| Cells::Name {
+        names: of.iter().map(|name| (*name).to_owned()).collect(),
+        rows: rows.to_vec(),
+    };
+    let key = |name: &str, values| Column { name: name.to_owned(), kind: Kind::Key, values };
+    let links = Table {
+        name: "links".to_owned(),
+        columns: vec![
+            column("time_s", Kind::Key, &[1.0, 2.0]),
+            key("link", names(&["up"], &[0, 0])),
+            column("throughput_bit_per_s", Kind::Average, &[1e8, 1e8]),
+            column("queue_mean_packets", Kind::Average, &[50.0, 60.0]),
+            column("drops_per_s", Kind::Average, &[4.0, 0.0]),
+            column("marks_per_s", Kind::Average, &[2.0, 3.0]),
+        ],
+    };
+    let queues = Table {
+        name: "queues".to_owned(),
+        columns: vec![
+            column("time_s", Kind::Key, &[1.0, 1.0, 2.0, 2.0]),
+            key("queue", names(&["up/ftp", "up/fast lane"], &[0, 1, 0, 1])),
+            column("throughput_packets_per_s", Kind::Average, &[3.0, 1.0, 3.0, 1.0]),
+            column("queueing_delay_s", Kind::Average, &[0.02, 0.001, 0.03, f64::NAN]),
+            column("queue_packets", Kind::Instant, &[7.0, 1.0, 9.0, 0.0]),
+            column("drops_per_s", Kind::Average, &[4.0, 0.0, 0.0, 0.0]),
+            column("marks_per_s", Kind::Average, &[1.0, 1.0, 2.0, 1.0]),
+        ],
+    };
+    let mut summary = summary(0.97, 0.0);
+    let up = &mut summary.whole.links["up"];
+    up.queueing_delay_mean_s = Some(0.02);
+    for (queue, p99) in [("ftp", 0.04), ("fast lane", 0.002)] {
+        let text = format!(
+            r#"{{ "throughput_bit_per_s": 1e6, "queueing_delay_p99_s": {p99}, "arrivals": 9, "departures": 9, "drops": 0, "marks": 0 }}"#
+        );
+        up.queues.insert(queue.to_owned(), serde_json::from_str(&text).expect("a queue"));
+    }
+    let page = |series: &[Table]| {
+        of_run(&RunView {
+            registry: &Registry::standard(),
+            summary: &summary,
+            series,
+            scenario_text: "format = 1",
+            header: &[],
+            laws: &[("ftp".to_owned(), "cubic".to_owned())],
+        })
+    };
+    let both = page(&[links.clone(), queues]);
+    let delay = figure(&both, "Delay and shares", "Queueing delay");
+    let lines: Vec<&str> = delay.lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(lines, ["up/ftp", "up/fast lane"]);
+    assert_eq!(delay.lines[0].points, [(1.0, 0.02), (2.0, 0.03)]);
+    assert_eq!(delay.lines[0].colour, "#2456c4", "that of the group's law");
+    assert!(delay.caption.starts_with("The mean wait of the packets"), "{}", delay.caption);
+    let shares = figure(&both, "Delay and shares", "Distribution of the queueing delay");
+    assert_eq!(shares.lines[0].points, [(0.02, 0.5), (0.03, 1.0)]);
+    let marks: Vec<f64> = shares
+        .marks
+        .iter()
+        .filter_map(|mark| if let Mark::Vertical { at, .. } = mark { Some(*at) } else { None })
+        .collect();
+    assert_eq!(marks, [0.04, 0.002]);
+    let section = both.sections.iter().find(|section| section.heading == "Queues over time").expect("a section");
+    let titles: Vec<&str> = section.figures.iter().map(|figure| figure.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        ["Throughput", "Queue", "Marks"],
+        "the delay is in the overview, the drops are those of the link"
+    );
+    assert_eq!(section.figures[1].lines[1].points, [(1.0, 1.0), (2.0, 0.0)]);
+    let before = page(&[links]);
+    let delay = figure(&before, "Delay and shares", "Queueing delay");
+    assert!(delay.lines[0].name == "up" && delay.caption.contains("Little"), "{}", delay.caption);
+}
+
 /// The colours of a group and a link do not swap from figure to figure, and the warm-up is shaded.
 #[test]
 fn a_run_has_a_colour_for_each_thing_and_shades_the_warm_up() {

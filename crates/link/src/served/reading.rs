@@ -5,7 +5,7 @@ use penstock_law::quantity::Time;
 use penstock_scenario::summary::QueueSummary;
 
 use super::Served;
-use super::books::QueueBook;
+use super::books::{QueueBook, QueueCounters};
 use crate::account::{Counters, Glance};
 use crate::histogram::{Extent, Histogram};
 
@@ -104,6 +104,16 @@ impl<P: Copy> Served<P> {
     /// The books of single queues, from the start of the run.
     pub fn books(&self) -> Vec<QueueBook> {
         self.books.read()
+    }
+
+    /// The names of those books.
+    pub fn book_names(&self) -> &[String] {
+        self.books.names()
+    }
+
+    /// The counters of those books, which cost less to read.
+    pub fn book_counters(&self) -> impl Iterator<Item = QueueCounters> {
+        self.books.counters()
     }
 
     /// Differences of single queues between two snapshots of [`Served::books`], which are so far apart, by name.

@@ -3,6 +3,7 @@
 
 use crate::laboratory::{Dumbbell, assert_near, flows, group, link, numbers, refusal};
 use penstock_scenario::summary::{LinkSummary, QueueSummary};
+use penstock_scenario::world::Cells;
 
 const SPAN: &str = "duration = \"40 s\"\nwarmup = \"10 s\"";
 
@@ -228,6 +229,46 @@ fn two_coupled_queues_are_measured_apart() {
     assert!(mean(low) < mean(classic) / 5.0 && mean(low) < 2e-3, "{} {}", mean(low), mean(classic));
     assert!((0.005..0.02).contains(&mean(classic)), "{}", mean(classic));
     assert!(low.marks > 0 && low.queueing_delay_p99_s.unwrap() > mean(low));
+}
+
+/// The series of single queues adds up: at each sample to the link's own series, and over the measured span to the summary of
+/// each queue. A link with one queue has no rows.
+#[test]
+fn the_series_of_queues_adds_up() {
+    let flows = "cc = { law = \"dctcp\", l4s = true }\n[flows.c]\nfrom = \"l\"\nto = \"r\"\nrtt = \"40 ms\"\ncc = { law = \"cubic\" }";
+    let top = "duration = \"40 s\"\nwarmup = \"10 s\"\nsample = \"100 ms\"";
+    let with = |link| Dumbbell { top, rate: "\"40 Mbit/s\"", buffer: "\"500 packets\"", link, flows }.run();
+    let run = with("aqm = { law = \"dualpi2\" }");
+    let table = |name: &str| run.series.iter().find(|table| table.name == name).expect("a series");
+    let (links, queues) = (table("links"), table("queues"));
+    let Cells::Name { names, rows } = &queues.columns[1].values else { panic!("names") };
+    // Acknowledgements have two queues of their own.
+    assert_eq!(names, &["b/classic", "b/low-latency", "b/back/classic", "b/back/low-latency"]);
+    let Cells::Name { names: of_links, rows: link_rows } = &links.columns[1].values else { panic!("names") };
+    let line: Vec<usize> = (0..link_rows.len()).filter(|row| of_links[link_rows[*row] as usize] == "b").collect();
+    assert_eq!(rows.len(), names.len() * line.len());
+    let column = |name: &str| queues.number(name).expect("a column");
+    for name in ["queue_packets", "marks_per_s"] {
+        let whole = links.number(name).expect("a column");
+        for (sample, row) in line.iter().enumerate() {
+            let both = column(name)[names.len() * sample] + column(name)[names.len() * sample + 1];
+            assert!((both - whole[*row]).abs() < 1e-9, "{name} at sample {sample}: {both}, {}", whole[*row]);
+        }
+    }
+    let measured: Vec<usize> = (0..rows.len()).filter(|row| queues.number("time_s").unwrap()[*row] > 10.0).collect();
+    for (at, queue) in names.iter().take(2).enumerate() {
+        let own = || measured.iter().copied().filter(|row| rows[*row] as usize == at);
+        let summary = &link(&run, "b").queues[queue.strip_prefix("b/").unwrap()];
+        let mean = own().map(|row| column("throughput_bit_per_s")[row]).sum::<f64>() / own().count() as f64;
+        assert_near(mean, summary.throughput_bit_per_s, 1e-9, queue);
+        let packets = own().map(|row| 0.1 * column("throughput_packets_per_s")[row]).sum::<f64>();
+        assert_near(packets, summary.departures as f64, 1e-9, queue);
+        let waits = own().map(|row| 0.1 * column("throughput_packets_per_s")[row] * column("queueing_delay_s")[row]);
+        // In a period without departures the delay is no number.
+        let waits: f64 = waits.filter(|waits| waits.is_finite()).sum();
+        assert_near(waits / packets, summary.queueing_delay_mean_s.unwrap(), 1e-9, queue);
+    }
+    assert!(!with("").series.iter().any(|table| table.name == "queues"), "one queue");
 }
 
 /// The books of a scheduler: a queue of each class, and the queues of a group together where each flow has one or is hashed to

@@ -1,7 +1,7 @@
 //! The overview: waiting times of packets, shares of the capacity, and one against the other.
 
 use libm::{atan2, cos, sin, sqrt};
-use penstock_scenario::summary::{LinkSummary, Summary};
+use penstock_scenario::summary::{LinkSummary, QueueSummary, Summary};
 use penstock_scenario::world::{Kind, Table};
 
 use crate::assemble::rows::{entities, numbers, trace};
@@ -11,6 +11,8 @@ use crate::palette;
 
 /// More lines than this are no figure.
 const MANY: usize = 12;
+/// The column of queues with their delay.
+pub(super) const DELAY: &str = "queueing_delay_s";
 /// A curve.
 type Points = Vec<(f64, f64)>;
 /// Points of a distribution, at the most.
@@ -28,7 +30,7 @@ pub(super) fn section(
     let table = |name: &str| series.iter().find(|table| table.name == name);
     let mut section = Section::new("Delay and shares");
     if let Some(links) = table("links") {
-        section.figures.extend(delays(summary, links, warm_up_s, colour));
+        section.figures.extend(delays(summary, links, table("queues"), warm_up_s, colour));
     }
     let groups = table("groups");
     let flows = table("flows").filter(|flows| (2..=MANY).contains(&count(flows)));
@@ -82,6 +84,27 @@ fn periods(link: &LinkSummary, measured_s: f64, queue: &[(f64, f64)], throughput
     queue.iter().zip(throughput).map(period).collect()
 }
 
+/// Whatever packets wait in: a link, or one queue of a link with several.
+struct Waits {
+    name: String,
+    periods: Vec<Period>,
+    p99_s: Option<f64>,
+}
+
+/// The periods of each queue of a link with several: the mean wait of the packets whose transmission began.
+fn waits_of_queues(name: &str, link: &LinkSummary, queues: &Table) -> Vec<Waits> {
+    let (delays, rates) = (curves(queues, DELAY), curves(queues, "throughput_packets_per_s"));
+    let of = |(queue, summary): (&String, &QueueSummary)| {
+        let name = format!("{name}/{queue}");
+        let at = delays.iter().position(|(each, _)| *each == name)?;
+        let period = |(delay, rate): (&(f64, f64), &(f64, f64))| Period { at: delay.0, delay: delay.1, rate: rate.1 };
+        let periods = delays[at].1.iter().zip(&rates.get(at)?.1).map(period).collect();
+        Some(Waits { name, periods, p99_s: summary.queueing_delay_p99_s })
+    };
+    let waits = link.queues.iter().filter_map(of);
+    waits.filter(|waits| waits.periods.iter().any(|period| period.delay.is_finite())).collect()
+}
+
 /// The periods of each link. A way back whose packets hardly wait is left out.
 fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>)> {
     let longest = summary.whole.links.values().filter_map(|l| l.queueing_delay_mean_s).fold(0.0, f64::max);
@@ -105,37 +128,74 @@ fn links_that_wait(summary: &Summary, links: &Table) -> Vec<(String, Vec<Period>
 
 /// Queueing delay of each link: over time, and as a cumulative distribution after the warm-up.
 pub(super) fn waiting(summary: &Summary, links: &Table, warm_up_s: f64) -> Vec<(String, [Points; 2])> {
-    let both = |periods: &[Period]| {
-        let over_time = periods.iter().map(|p| (p.at, p.delay)).collect();
-        [over_time, distribution(periods.iter().filter(|p| p.at > warm_up_s))]
+    links_that_wait(summary, links).iter().map(|(name, periods)| (name.clone(), both(periods, warm_up_s))).collect()
+}
+
+/// The delay over time, and its distribution after the warm-up.
+fn both(periods: &[Period], warm_up_s: f64) -> [Points; 2] {
+    let over_time = periods.iter().map(|p| (p.at, p.delay)).collect();
+    [over_time, distribution(periods.iter().filter(|p| p.at > warm_up_s))]
+}
+
+/// Every queue of a link with several, and every other link that packets wait in.
+fn waits(summary: &Summary, links: &Table, queues: Option<&Table>) -> Vec<Waits> {
+    let of = |(name, periods): (String, Vec<Period>)| {
+        let link = &summary.whole.links[&name];
+        let apart = queues.map_or_else(Vec::new, |queues| waits_of_queues(&name, link, queues));
+        if !apart.is_empty() {
+            return apart;
+        }
+        // Of a link with several queues the mean over all of them says little about a packet.
+        let p99_s = link.queueing_delay_p99_s.filter(|_| link.queues.is_empty());
+        vec![Waits { name, periods, p99_s }]
     };
-    links_that_wait(summary, links).iter().map(|(name, periods)| (name.clone(), both(periods))).collect()
+    links_that_wait(summary, links).into_iter().flat_map(of).collect()
+}
+
+/// The delay of each queue is in the overview's figures, and has none of its own.
+pub(super) fn shows_queues(summary: &Summary, series: &[Table]) -> bool {
+    let table = |name: &str| series.iter().find(|table| table.name == name);
+    let (Some(links), Some(queues)) = (table("links"), table("queues")) else { return false };
+    let shown = waits(summary, links, Some(queues));
+    shown.len() <= MANY && shown.iter().any(|waits| !summary.whole.links.contains_key(&waits.name))
 }
 
 /// Queueing delay over time and as a distribution.
-fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Vec<Figure> {
-    let found = waiting(summary, links, warm_up_s);
+fn delays(
+    summary: &Summary,
+    links: &Table,
+    queues: Option<&Table>,
+    warm_up_s: f64,
+    colour: &dyn Fn(&str) -> Option<String>,
+) -> Vec<Figure> {
+    let found = waits(summary, links, queues);
     if found.is_empty() || found.len() > MANY {
         return Vec::new();
     }
-    let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> = found.iter().map(|waits| waits.name.clone()).collect();
     let colours = coloured(&names, colour);
     let axis = || Axis::new("Queueing delay", "s");
-    let law = "From the mean queue and the throughput of each sampling period, by Little\u{2019}s law.";
-    let mut over_time = Figure::new("Queueing delay", Axis::new("Time", "s"), axis()).captioned(law);
+    let (mut by_law, mut by_packets) = (false, false);
+    let mut over_time = Figure::new("Queueing delay", Axis::new("Time", "s"), axis());
     let mut shares =
         Figure::new("Distribution of the queueing delay", axis(), Axis::new("Share", "").between(0.0, 1.0));
-    for ((name, [delay, share]), colour) in found.iter().zip(&colours) {
-        over_time.lines.push(Line::new(name.clone(), delay.clone()).coloured(colour.clone()));
-        shares.lines.push(Line::new(name.clone(), share.clone()).coloured(colour.clone()).styled(Style::Steps));
-        // Of a link with several queues the mean over all of them says little about a packet.
-        let link = summary.whole.links.get(name).filter(|link| link.queues.is_empty());
-        let p99 = link.and_then(|link| link.queueing_delay_p99_s);
-        if let Some(at) = p99.filter(|_| found.len() <= 2) {
-            let of = if found.len() == 1 { String::new() } else { format!(" of {name}") };
-            shares.marks.push(Mark::Vertical { at, label: format!("p99 of packets{of}") });
+    for (Waits { name, periods, p99_s }, colour) in found.iter().zip(&colours) {
+        *(if summary.whole.links.contains_key(name) { &mut by_law } else { &mut by_packets }) = true;
+        let [delay, share] = both(periods, warm_up_s);
+        over_time.lines.push(Line::new(name.clone(), delay).coloured(colour.clone()));
+        shares.lines.push(Line::new(name.clone(), share).coloured(colour.clone()).styled(Style::Steps));
+        if let Some(at) = p99_s.filter(|_| found.len() <= 2) {
+            let of = if found.len() == 1 { "packets" } else { name.as_str() };
+            shares.marks.push(Mark::Vertical { at, label: format!("p99 of {of}") });
         }
     }
+    let law = "From the mean queue and the throughput of each sampling period, by Little\u{2019}s law.";
+    let packets = "The mean wait of the packets whose transmission began in each sampling period.";
+    over_time.caption = match (by_law, by_packets) {
+        (true, true) => format!("Of a queue: {} Of a link: {}", lower(packets), lower(law)),
+        (_, true) => packets.to_owned(),
+        _ => law.to_owned(),
+    };
     shaded(&mut over_time, warm_up_s);
     "Share of the packets after the warm-up in sampling periods with no longer mean delay."
         .clone_into(&mut shares.caption);
@@ -145,6 +205,12 @@ fn delays(summary: &Summary, links: &Table, warm_up_s: f64, colour: &dyn Fn(&str
     let mut figures = vec![over_time];
     figures.extend((!shares.is_empty()).then_some(shares));
     figures
+}
+
+/// A sentence inside another one.
+fn lower(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// The cumulative distribution of delays, each counted as often as packets left.

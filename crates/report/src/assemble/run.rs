@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use penstock_law::Registry;
 use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::text;
-use penstock_scenario::world::Table;
+use penstock_scenario::world::{Kind, Table};
 
 use crate::assemble::series::SeriesLook;
 use crate::assemble::{law_colour, measures, overview, path, scenario_code, series, transfers};
@@ -70,13 +70,17 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         colours.get(entity).or_else(|| colours.get(group)).cloned()
     };
     page.sections.extend(overview::section(summary, run.series, warm_up_s, &colour));
+    let delays_shown = overview::shows_queues(summary, run.series);
     for table in run.series {
         if ["transfers", "pages"].contains(&table.name.as_str()) {
             page.sections.extend(transfers::section(table, warm_up_s, &colour));
             continue;
         }
-        let over_time =
-            if table.name == "chunks" { Cow::Owned(transfers::over_time(table)) } else { Cow::Borrowed(table) };
+        let over_time = match &table.name[..] {
+            "chunks" => Cow::Owned(transfers::over_time(table)),
+            "queues" => Cow::Owned(apart(table, run, delays_shown)),
+            _ => Cow::Borrowed(table),
+        };
         let drawn = series::figures(
             &over_time,
             &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry },
@@ -110,6 +114,28 @@ pub fn of_run(run: &RunView<'_>) -> Page {
     page
 }
 
+/// Queues without what other figures have: the delay where the overview shows it, and numbers of a link that are all of one queue.
+fn apart(queues: &Table, run: &RunView<'_>, delays_shown: bool) -> Table {
+    let links = run.series.iter().find(|table| table.name == "links");
+    let of_one = |column: &str| {
+        let Some(links) = links else { return false };
+        let (of_queues, of_links) = (overview::curves(queues, column), overview::curves(links, column));
+        let zero = |points: &[(f64, f64)]| points.iter().all(|p| p.1 == 0.0 || !p.1.is_finite());
+        // A link's curve is that of the one queue of it that is not zero.
+        let again = |(link, curve): &(String, Vec<(f64, f64)>)| {
+            let names = run.summary.whole.links.get(link).into_iter().flat_map(|link| link.queues.keys());
+            let names: Vec<String> = names.map(|queue| format!("{link}/{queue}")).collect();
+            let mut own = of_queues.iter().filter(|(name, points)| names.contains(name) && !zero(points));
+            let (first, second) = (own.next(), own.next());
+            first.is_none_or(|(_, points)| second.is_none() && points == curve)
+        };
+        !of_links.is_empty() && of_links.iter().all(again)
+    };
+    let kept = |name: &str| !(delays_shown && name == overview::DELAY) && !of_one(name);
+    let columns = queues.columns.iter().filter(|column| column.kind == Kind::Key || kept(&column.name));
+    Table { name: queues.name.clone(), columns: columns.cloned().collect() }
+}
+
 /// Findings to know before trusting the numbers, in a box.
 fn findings(findings: &[Finding]) -> Option<Section> {
     let said = |Finding { id, subject, text }: &Finding| format!("{subject}: {text} (docs/findings.md#{id}).");
@@ -126,14 +152,31 @@ fn colours(run: &RunView<'_>) -> IndexMap<String, String> {
         run.laws.iter().find(|(name, _)| name == group).and_then(|(_, law)| law_colour(run.registry, law))
     };
     let groups = || whole.groups.keys().chain(run.laws.iter().map(|(group, _)| group));
-    let mut things: IndexMap<&String, Option<&str>> = groups().map(|group| (group, law(group))).collect();
+    let mut things: IndexMap<String, Option<&str>> = groups().map(|group| (group.clone(), law(group))).collect();
     for link in whole.links.keys() {
-        things.entry(link).or_insert(None);
+        things.entry(link.clone()).or_insert(None);
     }
+    // A queue of the packets of a group has the colour of the group.
+    let of_group = |queue: &String| groups().any(|group| group == queue);
+    things.extend(queues(run.summary).filter(|(queue, _)| !of_group(queue)).map(|(_, name)| (name, None)));
     if things.len() > palette::PALETTE.len() {
         // Then colours repeat anyway, and each figure keeps its own lines apart.
         return groups().filter_map(|g| Some((g.clone(), law(g)?.to_owned()))).collect();
     }
     let wanted: Vec<Option<&str>> = things.values().copied().collect();
-    things.into_keys().cloned().zip(palette::assign(&wanted)).collect()
+    let mut colours: IndexMap<String, String> = things.into_keys().zip(palette::assign(&wanted)).collect();
+    for (queue, name) in queues(run.summary).filter(|(queue, _)| of_group(queue)) {
+        let colour = colours[queue].clone();
+        colours.insert(name, colour);
+    }
+    colours
+}
+
+/// The queues of links with several: each name, and that of its series.
+fn queues(summary: &Summary) -> impl Iterator<Item = (&String, String)> {
+    summary
+        .whole
+        .links
+        .iter()
+        .flat_map(|(link, summary)| summary.queues.keys().map(move |queue| (queue, format!("{link}/{queue}"))))
 }

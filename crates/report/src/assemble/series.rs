@@ -48,7 +48,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
     let wanted: Vec<Option<String>> = entities.iter().map(|(name, _)| (look.colour)(name)).collect();
     let shares = shares(table, &entities);
     for column in table.columns.iter().filter(|c| c.kind != Kind::Key) {
-        let shown = (shares.is_some() && column.name == SHARE) || is_goodput_again(table, &column.name);
+        let shown = (shares.is_some() && column.name == SHARE) || is_rate_again(table, &column.name);
         if shown || is_average_shown(table, &column.name) {
             continue;
         }
@@ -237,13 +237,16 @@ fn capacities(table: &Table, entities: &[(String, Vec<usize>)], time: &[f64]) ->
 /// The colour of a capacity: no flow and no link has it.
 const CAPACITY: &str = "#777777";
 
-/// Whether a column has the curves of `goodput_bit_per_s` again: packets delivered, where next to none are sent twice.
-pub(super) fn is_goodput_again(table: &Table, name: &str) -> bool {
+/// Whether a column has the curves of bits per second again: packets delivered, where next to none are sent twice, or packets
+/// that left a queue, where nearly all have one size.
+pub(super) fn is_rate_again(table: &Table, name: &str) -> bool {
     let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
     if name != "throughput_packets_per_s" {
         return false;
     }
-    let (Some(bits), Some(packets)) = (column("goodput_bit_per_s"), column(name)) else { return false };
+    let (Some(bits), Some(packets)) = (column("goodput_bit_per_s").or_else(|| column(SHARED)), column(name)) else {
+        return false;
+    };
     let pairs = || bits.iter().zip(&packets).filter(|(b, p)| b.is_finite() && p.is_finite());
     let (all_bits, all_packets) = pairs().fold((0.0, 0.0), |(b, p), pair| (b + pair.0, p + pair.1));
     let apart: f64 = pairs().map(|(b, p)| (p * all_bits / all_packets - b).abs()).sum();

@@ -318,5 +318,5 @@ impl Look<'_> {
 /// Whether a column is not shown by another one.
 fn is_shown(table: &Table, name: &str) -> bool {
     let share = name == "utilization" && table.number("throughput_bit_per_s").is_some();
-    !share && !series::is_average_shown(table, name) && !series::is_goodput_again(table, name)
+    !share && !series::is_average_shown(table, name) && !series::is_rate_again(table, name)
 }

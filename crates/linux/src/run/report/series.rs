@@ -1,7 +1,7 @@
 //! Series of links, groups, flows, classes and customers, in the columns of the packets world.
 
 use penstock_law::quantity::Time;
-use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed as InProfile};
+use penstock_link::{CUSTOMER_COLUMNS, Counters, LINK_COLUMNS, Passed as InProfile, QUEUE_COLUMNS, QueueCounters};
 use penstock_path::emulation::Passed;
 use penstock_path::router::Sample;
 use penstock_scenario::classes::CLASS_COLUMNS;
@@ -45,6 +45,7 @@ impl Series {
             tables.push(self.classes.table("classes", "class", names));
         }
         tables.extend(link_classes(scenario, run));
+        tables.extend(queues(scenario, run));
         if scenario.groups.values().any(|group| group.series) {
             tables.push(flows(scenario, run));
         }
@@ -124,6 +125,25 @@ fn link_classes(scenario: &Scenario, run: &Measured) -> Option<Table> {
         scenario.queue_names().into_iter().take(classes).map(move |class| format!("{link}/{class}"))
     });
     (!rows.is_empty()).then(|| rows.table("link_classes", "link_class", names.collect()))
+}
+
+/// Counters of single queues; none where every link has one queue.
+fn queues(scenario: &Scenario, run: &Measured) -> Option<Table> {
+    let mut rows = Rows::new(&QUEUE_COLUMNS);
+    let names = scenario.links.keys().enumerate().flat_map(|(at, link)| {
+        run.outcome.emulation.station(at).queue_names().iter().map(move |queue| format!("{link}/{queue}"))
+    });
+    let names: Vec<String> = names.collect();
+    let mut before = vec![QueueCounters::default(); names.len()];
+    for (sample, seconds, _) in in_turn(run) {
+        // Rows are numbered link by link, a queue after the other.
+        for ((who, counters), was) in (0..).zip(sample.queues.iter().flatten()).zip(&mut before) {
+            let row = rows.row(sample.at.seconds(), who);
+            counters.row(was, seconds).into_iter().fold(row, Row::put);
+            *was = *counters;
+        }
+    }
+    (!rows.is_empty()).then(|| rows.table("queues", "queue", names))
 }
 
 fn links(scenario: &Scenario, run: &Measured) -> Table {
