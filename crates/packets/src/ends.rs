@@ -333,7 +333,13 @@ impl Engine {
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let fresh = now < flow.until;
-        let mut window = if !PLAIN && group.unlimited && flow.burst.paces() { f64::INFINITY } else { flow.window };
+        let mut window = if PLAIN {
+            flow.window
+        } else if group.unlimited && flow.burst.paces() {
+            f64::INFINITY
+        } else {
+            flow.limit()
+        };
         if !PLAIN && group.fractions && window < 2.0 {
             // The gap is what makes it less than this.
             window = if window > 1.0 { 2.0 } else { 1.0 };
@@ -353,7 +359,7 @@ impl Engine {
             } else {
                 break;
             };
-            if let Some(due) = flow.burst.wait(now) {
+            if let Some(due) = if PLAIN { flow.burst.wait(now) } else { flow.wait(window, now) } {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
                     agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
@@ -382,6 +388,9 @@ impl Engine {
                 flow.burst.left = flow.burst.left.max(sampler.quantum);
             }
             flow.burst.sent::<PLAIN>(now);
+            if !PLAIN && let Some(pacer) = &mut flow.pacer {
+                pacer.sent();
+            }
             // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
             let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
             if PLAIN || group.reliable {

@@ -11,6 +11,7 @@ use crate::packet::{self, CWR, DUPLICATE, ECE, ECT, SACK};
 use crate::receiver::{Habits, Reply};
 use crate::sender::burst::Burst;
 use crate::sender::data::{Data, Heard, since};
+use crate::sender::pacer::{self, Pacer};
 use crate::sender::sampler::Sampler;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Allowed, Windows};
@@ -205,6 +206,8 @@ pub(crate) struct Flow {
     pub(crate) opening: Opening,
     /// Where its law requires deliveries.
     pub(crate) sampler: Option<Box<Sampler>>,
+    /// Where its window paces it.
+    pub(crate) pacer: Option<Box<Pacer>>,
     /// Its state for acknowledgements with options, where those have such.
     pub(crate) feedback: Option<Box<Feedback>>,
 }
@@ -224,6 +227,30 @@ impl Flow {
             self.window = allowed.window;
         }
         !paced || self.burst.space(allowed.gap_s)
+    }
+
+    /// The window that holds, where the law's gap is a window too.
+    #[inline]
+    pub(crate) fn limit(&self) -> f64 {
+        if self.pacer.is_none() {
+            return self.window;
+        }
+        pacer::limit(self.window, self.burst.gap_s(), self.timer.smoothed())
+    }
+
+    /// When the next packet may leave, if not now.
+    #[inline]
+    pub(crate) fn wait(&mut self, window: f64, now: u64) -> Option<u64> {
+        match &mut self.pacer {
+            Some(pacer) => pacer.wait(window, self.timer.smoothed(), now),
+            None => self.burst.wait(now),
+        }
+    }
+
+    /// When to look again, if the packet that waits leaves later than it seemed.
+    #[inline]
+    pub(crate) fn put_off(&self, now: u64) -> Option<u64> {
+        self.pacer.as_ref().and_then(|pacer| pacer.put_off(now))
     }
 
     /// The limits of the flow where recovery is by time: during a reduction those of the reduction, whatever the law's output, and

@@ -29,6 +29,7 @@ use crate::receiver::{Habits, Receiver};
 use crate::sender::bottleneck::Known;
 use crate::sender::burst::Burst;
 use crate::sender::data::Data;
+use crate::sender::pacer::Pacer;
 use crate::sender::sampler::Sampler;
 use crate::sender::timer::Timer;
 use crate::sender::window::{Typed, Windows};
@@ -185,7 +186,8 @@ impl Parts {
                  choose `sack` or `rack`"
             )));
         }
-        windows.keep_gaps(group.sender.pacing == Pacing::Law);
+        windows.keep_gaps(group.sender.pacing != Pacing::Off);
+        let windowed = needs.reliable && group.sender.pacing == Pacing::Window;
         let mut starts = group.starts(name, scenario.seed);
         let at = self.groups.len() as u32;
         let first = self.flows.len() as u32;
@@ -276,6 +278,7 @@ impl Parts {
                 syn: (0, 0),
                 opening_again: false,
                 opening,
+                pacer: windowed.then(|| Box::new(Pacer::new())),
                 sampler: needs.delivery.then(|| Box::new(Sampler::new(own("law")))),
                 feedback: options.then(|| Box::new(Feedback::new(habits.echo == EcnEcho::Accurate))),
                 data: Data::new(&sender, limit),
@@ -333,6 +336,7 @@ impl Parts {
             && !sender.handshake
             && !options
             && noise.is_none()
+            && !windowed
             && sender.limit == Limit::Window;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         self.groups.push(Group {
@@ -347,7 +351,7 @@ impl Parts {
             selective: group.sender.selective(),
             marks: needs.marks,
             reliable: needs.reliable,
-            paced: group.sender.pacing == Pacing::Law || needs.fractions,
+            paced: group.sender.pacing != Pacing::Off || needs.fractions,
             unlimited: group.sender.limit == Limit::Pace,
             loss,
             noise,

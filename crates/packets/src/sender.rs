@@ -7,6 +7,7 @@ pub(crate) mod bottleneck;
 pub(crate) mod burst;
 pub(crate) mod data;
 pub(crate) mod estimation;
+pub(crate) mod pacer;
 pub(crate) mod sampler;
 pub(crate) mod timer;
 pub(crate) mod window;

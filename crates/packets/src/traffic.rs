@@ -9,6 +9,7 @@ use penstock_scenario::transfer::Transfer;
 
 use crate::engine::Engine;
 use crate::flow::{NONE, Opening};
+use crate::sender::pacer::Pacer;
 
 /// An event of a flow or a group outside of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +126,9 @@ impl Engine {
             flow.first = flow.data.fresh;
             flow.data.restart();
             flow.timer.restart_connection();
+            if let Some(pacer) = &mut flow.pacer {
+                **pacer = Pacer::new();
+            }
             if let Some(sampler) = &mut flow.sampler {
                 sampler.restart();
             }

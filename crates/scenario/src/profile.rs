@@ -3,7 +3,7 @@
 use penstock_law::parameter::{Parameter, Values};
 use penstock_law::quantity::Time;
 
-use crate::model::{EcnEcho, Profile, Recovery, Rto, SenderOptions};
+use crate::model::{EcnEcho, Pacing, Profile, RackOptions, Recovery, Rto, SenderOptions};
 
 impl Profile {
     /// The options of the host.
@@ -30,9 +30,14 @@ impl Profile {
             Self::Linux => SenderOptions { rto: Rto::Linux, quick_acks: 16, ecn_echo: EcnEcho::Classic, ..today },
             // QUIC counts marks. It has no minimum RTO but the delay of acknowledgements and a millisecond. Its
             // acknowledgements have ranges without a limit (RFC 9000, section 19.3): as many as there are here.
-            Self::Quic => {
-                SenderOptions { min_rto: Time(Time::PER_SECOND / 40), rto: Rto::Linux, sack_blocks: 4, ..today }
-            }
+            Self::Quic => SenderOptions {
+                min_rto: Time(Time::PER_SECOND / 40),
+                rto: Rto::Linux,
+                sack_blocks: 4,
+                rack: RackOptions { prr: false, dsack: false, undo: false, ..RackOptions::ALL },
+                pacing: Pacing::Window,
+                ..today
+            },
         }
     }
 

@@ -100,7 +100,7 @@ pub(super) fn bench<'a>(
         let clocking = match (options.clocking.get(class.group_name), class.group.sender.pacing) {
             (Some(chosen), _) => Some(*chosen),
             (None, Pacing::Off) => Some(Clocking::Ack),
-            (None, Pacing::Law) => None,
+            (None, Pacing::Law | Pacing::Window) => None,
         };
         // A fair share of the narrowest link.
         let share = route.iter().map(|l| links[*l].capacity / crowds[*l]).fold(f64::INFINITY, f64::min);

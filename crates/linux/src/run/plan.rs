@@ -17,8 +17,8 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_path::Refused;
 use penstock_path::ends::{AccurateEcn, FlowHabits, Habits};
 use penstock_scenario::model::{
-    Arithmetic, Chosen, EcnEcho, Group, Limit, Pacing, RackOptions, ReceiverEcn, Recovery, Remember, Repeats, Rto,
-    Scenario,
+    Arithmetic, Chosen, EcnEcho, Group, Limit, Pacing, Profile, RackOptions, ReceiverEcn, Recovery, Remember, Repeats,
+    Rto, Scenario,
 };
 
 use super::generator::Generator;
@@ -288,9 +288,14 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if sender.bottleneck.is_some() {
         refuse("sender.bottleneck", "the kernel's laws measure their bottleneck", "leave it out");
     }
+    // What QUIC has otherwise, the kernel's TCP has its own of: a finding says so.
+    let usual = sender.profile.options();
+    if sender.pacing == Pacing::Window && usual.pacing != Pacing::Window {
+        refuse("sender.pacing", "the kernel's TCP paces by rules of its own", "leave it out, or use `--world packets`");
+    }
     let RackOptions { prr, tail_loss_probe, dsack, undo } = sender.rack;
     for (key, on) in [("prr", prr), ("tail_loss_probe", tail_loss_probe), ("dsack", dsack), ("undo", undo)] {
-        if !on {
+        if !on && sender.rack != usual.rack {
             refuse(&format!("sender.{key}"), "the kernel's recovery has this part", "leave it out");
         }
     }
@@ -395,6 +400,13 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
 fn findings(scenario: &Scenario) -> Vec<String> {
     let mut findings = Vec::new();
     let reliable = |group: &&Group| group.cc.law.name != "cbr";
+    if scenario.groups.values().filter(reliable).any(|group| group.sender.profile == Profile::Quic) {
+        findings.push(
+            "the flows are the kernel's TCP, which paces, recovers and acknowledges as Linux does: `--generator quic` sends \
+             over QUIC, and `sender.profile = \"linux\"` has TCP simulated"
+                .to_owned(),
+        );
+    }
     let otherwise = |group: &Group| group.sender.recovery != Recovery::Rack && !group.sender.limited_transmit;
     if scenario.groups.values().filter(reliable).any(otherwise) {
         findings.push(

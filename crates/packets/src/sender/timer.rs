@@ -148,6 +148,15 @@ impl Timer {
         self.rto = ticks.saturating_mul(tick).min(MOST).max(self.least.next_multiple_of(tick));
     }
 
+    /// The smoothed round trip [ps]; zero before the first sample.
+    #[inline]
+    pub(crate) fn smoothed(&self) -> u64 {
+        match self.rule {
+            Rule::Rfc6298 | Rule::Linux(_) => self.smoothed,
+            Rule::Ticks(tick) => self.smoothed * tick / 8,
+        }
+    }
+
     /// Restarts it at `now` (5.1, 5.3).
     #[inline]
     pub(crate) fn restart(&mut self, now: u64) {

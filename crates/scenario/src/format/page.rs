@@ -62,10 +62,20 @@ const HOSTS: &str = "
 each key of `sender` by itself. `penstock check` prints the resulting keys. `ns-2`, the default, has the senders of ns-2
 and of papers before 2010. `rfc` follows RFC 5681, 6298, 8985 and 9937, and the experimental RFC 3465, 3522 and 6928. The profile `linux`
 has the senders and receivers of a current Linux kernel; a scenario with `linux` runs unchanged with `--world linux`.
-`quic` follows RFC 9002, but with RACK's loss detection, which differs little from that of RFC 9002. An empty cell of
-the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
+`quic` follows RFC 9002 and the QUIC stack quinn, but with RACK's loss detection, which differs little from that of RFC 9002.
+An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
 on every host.
 
+";
+
+const PACING: &str = "
+### Pacing by the window
+
+With `pacing = \"window\"` a sender paces as quinn does. The sender has a bucket of packets that may leave. The bucket fills
+with 1.25 windows in a smoothed round-trip time (RFC 9002, section 7.7). The bucket holds the packets of 2 ms, at least 10 and
+at most 256 packets. When the bucket is empty, the sender waits until the bucket is full or an acknowledgement arrives. A law
+that sets a gap has a window of at most the smoothed round-trip time divided by the gap. The window is at least 2 packets (RFC
+9002, section 7.2).
 ";
 
 /// The reference page, Markdown.
@@ -87,6 +97,7 @@ pub fn reference() -> String {
         if table.path == "flows.NAME.sender" {
             page += HOSTS;
             page += &hosts();
+            page += PACING;
         }
     }
     page

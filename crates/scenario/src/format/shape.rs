@@ -170,7 +170,7 @@ impl Word for ReceiverEcn {
 }
 
 impl Word for Pacing {
-    const WORDS: &'static [(&'static str, Self)] = &[("law", Self::Law), ("off", Self::Off)];
+    const WORDS: &'static [(&'static str, Self)] = &[("law", Self::Law), ("off", Self::Off), ("window", Self::Window)];
 }
 
 impl Word for Limit {

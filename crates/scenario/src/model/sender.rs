@@ -84,6 +84,9 @@ pub enum Pacing {
     Law,
     /// Clocked by acknowledgements whatever the law's output.
     Off,
+    /// A quarter faster than a window a smoothed round trip, in bursts (RFC 9002, section 7.7, and quinn): the law's gap makes the
+    /// window less.
+    Window,
 }
 
 /// Limits of a sender that a law paces.

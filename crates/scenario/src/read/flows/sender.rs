@@ -244,6 +244,11 @@ pub(super) fn check(
         if options.pacing == Pacing::Off {
             place("limit")
                 .wrong("nothing limits a sender without pacing and without a window", "leave `limit` or `pacing` out");
+        } else if options.pacing == Pacing::Window {
+            place("limit").wrong(
+                "`pacing = \"window\"` spaces packets by the window, which then limits a sender too",
+                "leave `limit` out, or write `pacing = \"law\"`",
+            );
         } else if !law::paces(cc, site) {
             place("limit").wrong(
                 format!("the law `{name}` sets no gap between packets, so only its window limits a sender"),
