@@ -17,7 +17,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer web web-test screenshots gallery demo test verdicts bits own-law packages wheel test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup viewer web web-test screenshots gallery demo test verdicts bits own-law packages wheel wheel-test test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -178,9 +178,13 @@ python-tools: setup
 		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --no-compile $(PYTHON_TOOLS) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
 	} || { rm -rf $(PYTHON); echo 'python: not built: it needs python3 of 3.11 or later with venv, and PyPI' >&2; exit 3; }
 
-wheel: python-tools ## the Python package, optimised: target/wheels
+wheel: viewer python-tools ## the Python package, optimised: target/wheels
 	$(PYTHON)/bin/maturin build -q --release --locked -m python/Cargo.toml --out $(BUILT)/wheels
 	ls $(BUILT)/wheels
+
+# Runs are compared with the optimised command.
+wheel-test: build wheel ## the optimised wheel: its size, fresh environments, cost, speed, Dask; docs/validation/python.md; an hour
+	python3 bench/python.py $(OUT)/python
 
 # The wheel of the tests is built with their profile, so that it builds little again.
 test-python: ## the Python package: its tests, from a wheel in an environment of its own
@@ -188,7 +192,7 @@ test-python: ## the Python package: its tests, from a wheel in an environment of
 	rm -rf $(BUILT)/wheels-debug
 	$(PYTHON)/bin/maturin build -q --profile dev --locked -m python/Cargo.toml --out $(BUILT)/wheels-debug
 	$(PYTHON)/bin/pip install -q --no-compile --no-deps --no-index --force-reinstall $(BUILT)/wheels-debug/*.whl
-	PYTHONPYCACHEPREFIX="$(abspath $(BUILT))/pycache" $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python python/tests
+	PYTHONPYCACHEPREFIX="$(abspath $(BUILT))/pycache" $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python $(PYTEST) python/tests
 
 # What the pages of the site are made with; kept from run to run.
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only bits|kills|publish|pages|web|tests|fuzz]
+    bench/nightly.py OUT [--only bits|kills|publish|pages|python|web|tests|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -96,6 +96,15 @@ def pages(out):
     yield "`make doc site`: the site with the pages of the API", "passed" if status == 0 else "FAILED", seconds
 
 
+def python(out):
+    """The wheel in fresh environments, its cost and speed, 10,000 runs, killed workers of Dask; then the long tests of the package."""
+    print("nightly: python", flush=True)
+    status, seconds = run(["make", "-s", "wheel-test"], out / "python.log")
+    yield "`make wheel-test`: the optimised wheel", "passed" if status == 0 else "FAILED", seconds
+    status, seconds = run(["make", "-s", "test-python", "PYTEST=-m slow"], out / "python-slow.log", PENSTOCK_REQUIRE="python")
+    yield "`make test-python`, tests that take minutes", "passed" if status == 0 else "FAILED", seconds
+
+
 def fuzz(out):
     for target, inputs in INPUTS.items():
         print(f"nightly: fuzz {target}", flush=True)
@@ -111,7 +120,7 @@ def fuzz(out):
         yield f"fuzz `{target}`, {count:,} inputs", verdict, seconds
 
 
-PARTS = {"bits": bits, "kills": kills, "publish": publish, "pages": pages, "web": web, "tests": tests, "fuzz": fuzz}
+PARTS = {"bits": bits, "kills": kills, "publish": publish, "pages": pages, "python": python, "web": web, "tests": tests, "fuzz": fuzz}
 HEAD = """# The last nightly run
 
 `make nightly` runs what takes hours, and writes this page. `bench/nightly.py OUT --only fuzz` writes the rows of one part. The
