@@ -272,6 +272,7 @@ function marks(context: Context, { figure, area, x, y }: Scene, theme: Theme): v
   context.font = `${NOTE_SIZE}px ${theme.font}`;
   context.strokeStyle = theme.ink;
   context.lineWidth = 1.2;
+  const taken: Box[] = [];
   for (const mark of figure.marks) {
     const at: Span = [
       mark.kind === "horizontal"
@@ -294,11 +295,15 @@ function marks(context: Context, { figure, area, x, y }: Scene, theme: Theme): v
       context.stroke();
       context.setLineDash([]);
     }
-    label(context, mark.label, mark.kind, at, area, theme);
+    label(context, mark.label, mark.kind, at, area, theme, taken);
   }
 }
 
-function label(context: Context, text: string, kind: string, at: Span, area: Area, theme: Theme): void {
+/** Where a label is: its left, its right and its middle. */
+type Box = readonly [left: number, right: number, middle: number];
+
+/** Writes a label beside its mark, below those that are there. */
+function label(context: Context, text: string, kind: string, at: Span, area: Area, theme: Theme, taken: Box[]): void {
   if (text === "") return;
   const width = context.measureText(text).width;
   const right = kind === "horizontal" || at[0] + width + 8 > area.right;
@@ -306,7 +311,11 @@ function label(context: Context, text: string, kind: string, at: Span, area: Are
   context.textBaseline = "middle";
   const px = kind === "horizontal" ? area.right - 5 : right ? at[0] - 7 : at[0] + 7;
   const above = at[1] - 10 < area.top + 6 ? at[1] + 10 : at[1] - 10;
-  const py = kind === "vertical" ? area.top + 9 : above;
+  let py = kind === "vertical" ? area.top + 9 : above;
+  const [left, end] = right ? [px - width, px] : [px, px + width];
+  const covers = ([a, b, middle]: Box) => left < b && a < end && Math.abs(middle - py) < NOTE_SIZE + 3;
+  while (taken.some(covers) && py < area.bottom) py += NOTE_SIZE + 4;
+  taken.push([left, end, py]);
   // A halo keeps the words apart from the lines.
   context.save();
   context.strokeStyle = theme.ground;

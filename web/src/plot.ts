@@ -29,6 +29,8 @@ export class Plot implements Linked {
   #visible = false;
   #stale = true;
   #pending = false;
+  /** Whether nothing lies over the drawing. */
+  #blank = true;
   #reading: Reading | null = null;
   #drag: { from: Span; to: Span; pan: Span | null } | null = null;
 
@@ -441,7 +443,10 @@ export class Plot implements Linked {
     const scene = this.#scene;
     if (context === null || scene === null) return;
     const { area } = scene;
-    context.clearRect(0, 0, this.#stage.clientWidth, this.#stage.clientHeight);
+    const blank = this.#reading === null && (this.#drag === null || this.#drag.pan !== null);
+    // A canvas that is cleared is drawn again, which takes as long as the figure below.
+    if (!(blank && this.#blank)) context.clearRect(0, 0, this.#stage.clientWidth, this.#stage.clientHeight);
+    this.#blank = blank;
     if (this.#drag !== null && this.#drag.pan === null) {
       const { from, to } = this.#drag;
       const flat = isFunction(this.#figure);

@@ -23,21 +23,30 @@ function start(): void {
     if (figure === undefined || !figure.lines.some((line) => line.y.length > 0 || line.band !== null)) return undefined;
     return new Plot(host, figure, links.of(figure, number), theme(dark.matches));
   };
-  const watcher = new IntersectionObserver(
+  // While a reader zooms, only what is in view is drawn.
+  const viewed = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
-        let plot = plots.get(target);
-        if (plot === undefined && isIntersecting) {
-          plot = make(target as HTMLElement);
-          if (plot === undefined) watcher.unobserve(target);
-          else plots.set(target, plot);
-        }
+        const plot = plots.get(target);
         if (plot !== undefined) plot.visible = isIntersecting;
+      }
+    },
+    { rootMargin: "40px" },
+  );
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        const plot = make(target as HTMLElement);
+        if (plot === undefined) continue;
+        plots.set(target, plot);
+        viewed.observe(target);
       }
     },
     { rootMargin: "300px" },
   );
-  for (const host of hosts) watcher.observe(host);
+  for (const host of hosts) near.observe(host);
   dark.addEventListener("change", () => {
     for (const plot of plots.values()) plot.theme = theme(dark.matches);
   });

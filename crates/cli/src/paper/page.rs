@@ -116,7 +116,9 @@ fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static s
     let colours: IndexMap<&str, String> = leading.into_iter().zip(palette::assign(&wanted)).collect();
     for line in lines {
         let points = line.points.iter().map(|p| (p.x, p.mean)).collect();
-        let mut shown = Line::new(&line.label, points);
+        // Beside those of others a line of ours needs a name.
+        let unnamed = line.label.is_empty() && figure.lines.iter().any(|l| l.source.is_some());
+        let mut shown = Line::new(if unnamed { "Penstock" } else { line.label.as_str() }, points);
         shown.colour.clone_from(&colours[line.of.as_ref().unwrap_or(&line.label).as_str()]);
         if line.source.is_some() {
             shown = shown.styled(Style::Dashed).hollow();
