@@ -17,7 +17,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer web web-test screenshots gallery demo test verdicts bits own-law packages wheel wheel-test test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup viewer web web-test web-measure screenshots gallery demo test verdicts bits own-law packages wheel wheel-test test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -48,12 +48,18 @@ web: viewer ## the viewer and the playground, a folder that any server can serve
 	cd web
 	$(NPM) run build -- play '$(abspath $(BUILT))/$(WASM)/wasm/penstock_web.wasm'
 
+web-test: USEFUL += chromium firefox-esr
 web-test: build ## viewer and playground in Chromium and Firefox: every interaction, both themes, three widths
 	@if [ ! -d web/node_modules ]; then echo 'web-test: not run: node and npm are missing' >&2; exit 0; fi
 	cd web
 	$(NPM) run check
 	$(NPM) run test
 	PENSTOCK=$(abspath $(PENSTOCK)) $(NPM) run test:browser
+
+web-measure: USEFUL += chromium firefox-esr
+web-measure: build ## sizes and times of reports, papers and playground against their targets, by Chromium; a quarter of an hour
+	@if [ ! -d web/node_modules ]; then echo 'web-measure: not run: node and npm are missing' >&2; exit 0; fi
+	PENSTOCK=$(abspath $(PENSTOCK)) node web/measure.mjs $(MEASURE)
 
 screenshots: build ## pictures of report, comparison, paper and playground, by Chromium: docs/images
 	@if [ ! -d web/node_modules ]; then echo 'screenshots: not made: node and npm are missing' >&2; exit 0; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only bits|kills|publish|pages|python|web|tests|fuzz]
+    bench/nightly.py OUT [--only bits|kills|publish|pages|python|web|figures|tests|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -74,6 +74,17 @@ def web(out):
     yield "`make web-test`: pages in browsers", "passed" if status == 0 else "FAILED", seconds
 
 
+def figures(out):
+    """Sizes and times of pages. A figure beyond its target is named, and fails nothing: this machine may have done something else."""
+    print("nightly: web-measure", flush=True)
+    log = out / "figures.log"
+    log.unlink(missing_ok=True)
+    status, seconds = run(["make", "-s", "web-measure"], log)
+    missed = [line.split(";")[0] for line in log.read_text().splitlines() if line.endswith("MISSED")]
+    verdict = "FAILED" if status else f"beyond their targets: {'; '.join(missed)}" if missed else "within their targets"
+    yield "`make web-measure`: sizes and times of pages", verdict, seconds
+
+
 def kills(out):
     """A kill at every system call of attach and detach; CI takes one in sixteen of the most frequent."""
     print("nightly: kills", flush=True)
@@ -120,7 +131,17 @@ def fuzz(out):
         yield f"fuzz `{target}`, {count:,} inputs", verdict, seconds
 
 
-PARTS = {"bits": bits, "kills": kills, "publish": publish, "pages": pages, "python": python, "web": web, "tests": tests, "fuzz": fuzz}
+PARTS = {
+    "bits": bits,
+    "kills": kills,
+    "publish": publish,
+    "pages": pages,
+    "python": python,
+    "web": web,
+    "figures": figures,
+    "tests": tests,
+    "fuzz": fuzz,
+}
 HEAD = """# The last nightly run
 
 `make nightly` runs what takes hours, and writes this page. `bench/nightly.py OUT --only fuzz` writes the rows of one part. The

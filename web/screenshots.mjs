@@ -1,29 +1,28 @@
 // Makes the pictures of the pages: a report, a comparison, a paper and the playground, into docs/images.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, extname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import puppeteer from "puppeteer-core";
+
+import { launched, program, serve } from "./machine.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "target", "web", "dist");
 const images = join(root, "docs", "images");
 const penstock = process.env.PENSTOCK ?? join(root, "target", "debug", "penstock");
-const KINDS = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined) {
+if (program("chrome") === undefined) {
   console.error("screenshots: not made: no Chromium on this machine");
   process.exit(0);
 }
 const out = mkdtempSync(join(tmpdir(), "penstock-pictures-"));
 const run = (...words) =>
   execFileSync(penstock, [...words, "--quiet", "--out", out], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await puppeteer.launch(launched("chrome"));
 
 /** A picture of a page, from a place on it downwards, with the pointer over its first figure there. */
 async function picture(name, address, ready, from = null, height = 860) {
@@ -60,16 +59,9 @@ run("paper", "fast-tcp", "--short");
 await picture("paper", pathToFileURL(join(out, "fast-tcp", "report.html")).href, listed, "#figure-index");
 
 if (existsSync(join(dist, "index.html"))) {
-  const server = createServer((request, response) => {
-    const name = request.url === "/" ? "index.html" : (request.url ?? "").slice(1);
-    const found = readdirSync(dist).includes(name);
-    response.writeHead(found ? 200 : 404, { "Content-Type": KINDS[extname(name)] ?? "application/json" });
-    response.end(found ? readFileSync(join(dist, name)) : "");
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const home = `http://127.0.0.1:${server.address().port}/`;
+  const server = await serve(dist);
   const both = () => document.querySelectorAll(".bench canvas").length > 2;
-  await picture("playground", `${home}#delay-stability`, both);
+  await picture("playground", `${server.home}#delay-stability`, both);
   server.close();
 } else {
   console.error("screenshots: none of the playground: `make web` builds it");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -10,9 +10,8 @@ import { pathToFileURL } from "node:url";
 
 import type { Browser, Page } from "puppeteer-core";
 
-import { axe, BROWSERS, launch, listen, missing } from "./browsers";
+import { axe, BROWSERS, drawn, ground, launch, listen, missing, PENSTOCK, withoutScripts } from "./browsers";
 
-const PENSTOCK = process.env["PENSTOCK"] ?? "../target/debug/penstock";
 const TITLE = "<script>alert(1)</script> & \"quotes\" 'n' </title>";
 const SCENARIO = `format = 1
 title = ${JSON.stringify(TITLE)}
@@ -38,6 +37,7 @@ start = "3 s"
 const folder = mkdtempSync(join(tmpdir(), "penstock-web-"));
 let report = "";
 let shown = "";
+let many = "";
 
 before(() => {
   const file = join(folder, "two.toml");
@@ -45,11 +45,19 @@ before(() => {
   const run = (...rest: string[]) => execFileSync(PENSTOCK, [...rest, "--quiet", "--out", folder], { stdio: "pipe" });
   for (const seed of ["1", "2"]) run("run", file, "--seed", seed);
   run("run", file, "--set", 'links.b.aqm={law="codel"}');
-  const records = readdirSync(folder).filter((name) => existsSync(join(folder, name, "record.toml")));
+  const records = readdirSync(folder).filter(
+    (name) => name.startsWith("two") && existsSync(join(folder, name, "record.toml")),
+  );
   run("show", ...records.map((name) => join(folder, name)));
+  const crowd = join(folder, "many.toml");
+  writeFileSync(crowd, SCENARIO.replace("[flows.one]", "[flows.one]\ncount = 20\nseries = true"));
+  run("run", crowd);
+  many = join(folder, "many-seed1", "report.html");
   report = join(folder, "two-seed1", "report.html");
   shown = join(folder, "show", "report.html");
 });
+
+after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A page, and what its console said. */
 async function open(browser: Browser, path: string, width: number): Promise<[Page, string[]]> {
@@ -59,7 +67,7 @@ async function open(browser: Browser, path: string, width: number): Promise<[Pag
   await page.goto(pathToFileURL(path).href);
   // Figures begin to live when they come near.
   await page.$eval("figure[data-figure]", (figure) => figure.scrollIntoView({ behavior: "instant" }));
-  await page.waitForSelector(".live .stage canvas");
+  await drawn(page, "figure");
   return [page, said];
 }
 
@@ -71,6 +79,11 @@ async function reading(page: Page): Promise<string> {
 async function press(page: Page, ...keys: ("ArrowRight" | "Home" | "End" | "+" | "-" | "0")[]): Promise<void> {
   await page.focus("figure .stage");
   for (const key of keys) await page.keyboard.press(key);
+  await frames(page);
+}
+
+/** Waits until what was asked for is drawn. */
+async function frames(page: Page): Promise<void> {
   await page.evaluate(
     () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null)))),
   );
@@ -88,14 +101,14 @@ for (const name of BROWSERS) {
     });
 
     test("nothing overflows, nothing is said, and axe finds nothing, at three widths in both themes", async () => {
-      for (const [browser, ground] of [
-        [light, "rgb(255, 255, 255)"],
-        [dark, "rgb(16, 20, 23)"],
+      for (const [browser, scheme] of [
+        [light, "light"],
+        [dark, "dark"],
       ] as const) {
         for (const width of [360, 1280, 3840]) {
           for (const path of width === 1280 ? [report, shown] : [report]) {
             const [page, said] = await open(browser, path, width);
-            assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), ground);
+            assert.equal(await ground(page), scheme);
             const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
             assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
             const found = await axe(page);
@@ -151,6 +164,65 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test("a pointer reads every figure over the same time, a wheel zooms with Ctrl and scrolls without, Shift moves", async () => {
+      const [page] = await open(light, report, 1280);
+      const stage = await page.$("figure .stage");
+      await stage?.scrollIntoView();
+      const box = await stage?.boundingBox();
+      assert.ok(box);
+      const [x, y] = [box.x + box.width / 2, box.y + 100];
+      const tips = () => page.$$eval("figure .tip", (all) => all.filter((tip) => !(tip as HTMLElement).hidden).length);
+      await page.mouse.move(x, y);
+      await page.waitForFunction(
+        () => [...document.querySelectorAll<HTMLElement>("figure .tip")].filter((tip) => !tip.hidden).length > 1,
+      );
+      assert.match(await page.$eval("figure .tip", (tip) => tip.textContent ?? ""), /Time 1\d(\.\d+)? s.*ms/);
+      await page.mouse.wheel({ deltaY: -100 });
+      await frames(page);
+      assert.equal(await page.$("figure.zoomed"), null);
+      await stage?.scrollIntoView();
+      await page.keyboard.down("Control");
+      for (let i = 0; i < 4; i++) await page.mouse.wheel({ deltaY: -100 });
+      await page.keyboard.up("Control");
+      await page.waitForSelector("figure.zoomed");
+      assert.equal(await page.evaluate(() => window.visualViewport?.scale), 1, "the page stays as large");
+      const first = async () => {
+        await press(page, "Home");
+        return Number(/^Time ([\d.]+) s/.exec(await reading(page))?.[1]);
+      };
+      const before = await first();
+      await page.mouse.move(x, y);
+      await page.keyboard.down("Shift");
+      await page.mouse.down();
+      await page.mouse.move(x - 100, y, { steps: 4 });
+      await page.mouse.up();
+      await page.keyboard.up("Shift");
+      await frames(page);
+      const after = await first();
+      assert.ok(after > before, `${after} after ${before}`);
+      await page.mouse.move(0, 0);
+      await page.waitForFunction(() => document.querySelector<HTMLElement>("figure .tip")?.hidden);
+      assert.equal(await tips(), 0);
+      await page.close();
+    });
+
+    test("many lines are a mean with its interval, and the least and the greatest on demand", async () => {
+      const [page] = await open(light, many, 1280);
+      const section = await page.$("::-p-xpath(//section[h2='Flows over time'])");
+      await section?.evaluate((found) => found.scrollIntoView({ behavior: "instant" }));
+      const host = await page.waitForSelector("figure:has(.tools button[aria-label*='least'])");
+      const pixels = () => host?.$eval(".stage canvas", (canvas) => (canvas as HTMLCanvasElement).toDataURL());
+      await host?.scrollIntoView();
+      await page.waitForFunction((found) => (found?.querySelector("canvas")?.height ?? 150) !== 150, {}, host);
+      await frames(page);
+      const before = await pixels();
+      await (await host?.$(".tools button[aria-label*='least']"))?.click();
+      await frames(page);
+      assert.notEqual(await pixels(), before);
+      assert.match((await host?.$eval(".legend", (legend) => legend.textContent)) ?? "", /mean of 20 flows.*95 %/);
+      await page.close();
+    });
+
     test("lines go off and on, axes become logarithmic, figures large", async () => {
       const [page] = await open(light, shown, 1280);
       const pixels = () => page.$eval("figure .stage canvas", (c) => (c as HTMLCanvasElement).toDataURL());
@@ -195,21 +267,25 @@ for (const name of BROWSERS) {
 
     test("print has the drawings, and a page without script too", async () => {
       const [page] = await open(light, report, 1280);
-      const seen = (selector: string) => page.$eval(selector, (e) => getComputedStyle(e).display);
-      assert.equal(await seen("figure .plot"), "none");
+      const seen = (of: Page, selector: string) => of.$eval(selector, (e) => getComputedStyle(e).display);
+      assert.equal(await seen(page, "figure .plot"), "none");
       if (name === "chrome") {
         await page.emulateMediaType("print");
-        assert.notEqual(await seen("figure .plot"), "none");
-        assert.equal(await seen("figure .live"), "none");
+        assert.notEqual(await seen(page, "figure .plot"), "none");
+        assert.equal(await seen(page, "figure .live"), "none");
       }
+      // What is drawn on a canvas is an image in print; drawings are none.
+      const printed = Buffer.from(await page.pdf()).toString("latin1");
+      assert.ok(printed.startsWith("%PDF") && !/\/Subtype\s*\/Image/.test(printed));
       await page.close();
-      const plain = await light.newPage();
-      await plain.setJavaScriptEnabled(false).catch(() => {});
-      if (name === "chrome") {
-        await plain.goto(pathToFileURL(report).href);
-        assert.notEqual(await plain.$eval("figure .plot", (e) => getComputedStyle(e).display), "none");
-      }
-      await plain.close();
+      const [scriptless, plain] = await withoutScripts(name);
+      await plain.goto(pathToFileURL(report).href);
+      const seenThere = await plain.evaluate(() => {
+        const plot = document.querySelector("figure .plot");
+        return [plot === null ? "" : getComputedStyle(plot).display, document.querySelectorAll("figure .live").length];
+      });
+      assert.deepEqual(seenThere, ["block", 0]);
+      await scriptless.close();
     });
   });
 }
