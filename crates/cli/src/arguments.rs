@@ -136,6 +136,10 @@ pub(crate) struct Run {
     /// With `--world linux`: the sender of the flows that respond to losses, by TCP (own, iperf3) or QUIC (quic); not for sweeps
     #[arg(long, value_enum, default_value = "own")]
     pub(crate) generator: Generator,
+    /// With `--generator quic`: add flow-N.sqlog to the record, the log of each flow's connections at the sender (qlog); it slows the
+    /// sender down
+    #[arg(long)]
+    pub(crate) qlog: bool,
 }
 
 #[derive(Debug, Args)]

@@ -80,13 +80,13 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
 fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let refusals = different(cells).flat_map(|cell| {
-        let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario));
-        let only = |(name, law)| {
+        let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario, name));
+        let only = |(group, law)| {
             format!(
-                "flows.{name}.cc: only the QUIC library quinn has the law `{law}`: use `--world linux --generator quic`"
+                "flows.{group}.cc: only the QUIC library quinn has the law `{law}`: use `--world linux --generator quic`"
             )
         };
-        refusals.extend(of_quinn::groups(&cell.scenario).map(only));
+        refusals.extend(of_quinn::groups(&cell.scenario).filter(|(_, law)| of_quinn::leaves(name, law)).map(only));
         refusals
     });
     Ok(Answer { world: world.name(), generator: None, refusals: refusals.collect() })

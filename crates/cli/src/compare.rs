@@ -60,7 +60,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     };
     let document = scenario::document(file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    of_quinn::refuse_cells(&cells)?;
+    of_quinn::refuse_cells(&cells, worlds)?;
     let mut study = Study::open(file, "comparison", arguments.out.as_deref(), arguments.json)?;
     interrupt::watch()?;
     let mut beyond = false;

@@ -42,7 +42,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
     }
     let out = arguments.out.as_deref().map(Folder::open).transpose()?;
     interrupt::watch()?;
-    let worlds = if arguments.worlds.is_empty() { &[WorldName::Packets][..] } else { &arguments.worlds };
+    let worlds = worlds(arguments);
     let mut found = Vec::new();
     let mut beyond = false;
     for name in worlds {
@@ -94,11 +94,15 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
     Ok(if beyond { Done::Beyond } else { Done::Well })
 }
 
+fn worlds(arguments: &Compare) -> &[WorldName] {
+    if arguments.worlds.is_empty() { &[WorldName::Packets] } else { &arguments.worlds }
+}
+
 /// The cells of a file, with the changes to all of them and the changes besides.
 fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cell>, Failure> {
     let set = arguments.changes.set.iter().chain(besides).cloned().collect();
     let cells = scenario::cells(&scenario::document(file, arguments.seed, &Changes { set })?)?;
-    of_quinn::refuse_cells(&cells)?;
+    of_quinn::refuse_cells(&cells, worlds(arguments))?;
     Ok(cells)
 }
 

@@ -34,7 +34,6 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
-    of_quinn::refuse("evaluate", &subject.name)?;
     let gate = arguments.gate.as_deref().map(|file| Gate::read(file, &library.criteria)).transpose()?;
     library.criteria.retain(|criterion| subject.is_for(criterion));
     choose(&mut library.criteria, &arguments.only)?;
@@ -59,6 +58,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     let Some((name, beside)) = arguments.worlds() else {
         return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
     };
+    of_quinn::refuse("evaluate", &subject.name, name)?;
     let world = scenario::world(name)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };
     let real = if beside { Some(scenario::world(WorldName::Linux)?) } else { None };

@@ -7,12 +7,13 @@ use std::thread;
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::Cost;
-use penstock_scenario::world::{Run, Sighting, Watcher, World};
+use penstock_scenario::world::{Log, Run, Sighting, Watcher, World};
 
 use crate::capturing::Capturing;
 use crate::draft::Draft;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::logging::Logging;
 use crate::meter::Meter;
 use crate::progress::{Progress, Work};
 
@@ -24,8 +25,8 @@ pub(crate) struct Job<'a> {
     pub(crate) group: usize,
     /// The scenario.
     pub(crate) scenario: &'a Scenario,
-    /// Begins a record with a capture, where one is wanted.
-    pub(crate) capture: Option<Begin<'a>>,
+    /// Begins a record with a capture or with logs, where they are wanted.
+    pub(crate) beside: Option<Begin<'a>>,
 }
 
 /// A run that was made.
@@ -35,32 +36,60 @@ pub(crate) struct Made {
     pub(crate) run: Run,
     /// Its cost.
     pub(crate) cost: Cost,
-    /// The record that its capture is in, where there is one.
+    /// The record that its capture is in, or its logs, where there are such.
     pub(crate) draft: Option<Draft>,
 }
 
-/// Begins a record with a capture.
-pub(crate) type Begin<'a> = Box<dyn Fn() -> Result<Capturing, Failure> + Sync + 'a>;
+/// Files of a record that are written while the run goes on.
+#[derive(Debug)]
+pub(crate) enum Beside {
+    Packets(Capturing),
+    Logs(Logging),
+}
 
-/// Reports the progress of a run, and writes packets of its ends.
+impl Beside {
+    /// Whether it has failed, so that going on is useless.
+    fn failed(&self) -> bool {
+        match self {
+            Self::Packets(capturing) => capturing.failed(),
+            Self::Logs(logging) => logging.failed(),
+        }
+    }
+
+    fn finish(self) -> Result<Draft, Failure> {
+        match self {
+            Self::Packets(capturing) => capturing.finish(),
+            Self::Logs(logging) => logging.finish(),
+        }
+    }
+}
+
+/// Begins a record with such files.
+pub(crate) type Begin<'a> = Box<dyn Fn() -> Result<Beside, Failure> + Sync + 'a>;
+
+/// Reports the progress of a run, and writes packets of its ends or logs of its connections.
 struct Watch<'a> {
     reached: &'a dyn Fn(f64) -> bool,
-    capturing: Option<Capturing>,
+    beside: Option<Beside>,
 }
 
 impl Watcher for Watch<'_> {
     fn progress(&mut self, done: f64) -> bool {
-        !self.capturing.as_ref().is_some_and(Capturing::failed) && (self.reached)(done)
+        !self.beside.as_ref().is_some_and(Beside::failed) && (self.reached)(done)
     }
 
     fn wants_packets(&self) -> bool {
-        self.capturing.is_some()
+        matches!(self.beside, Some(Beside::Packets(_)))
     }
 
     fn packet(&mut self, seen: &Sighting) {
-        if let Some(capturing) = &mut self.capturing {
+        if let Some(Beside::Packets(capturing)) = &mut self.beside {
             capturing.see(seen);
         }
+    }
+
+    fn log(&mut self, flow: u32) -> Option<Log> {
+        if let Some(Beside::Logs(logging)) = &mut self.beside { logging.log(flow) } else { None }
     }
 }
 
@@ -92,12 +121,12 @@ pub(crate) fn run<T: Send>(
             progress.reached(at, share);
             !failed.load(Ordering::Relaxed) && !interrupt::stopped()
         };
-        let capturing = job.capture.as_ref().map(|begin| begin()).transpose()?;
-        let mut watch = Watch { reached: &reached, capturing };
+        let beside = job.beside.as_ref().map(|begin| begin()).transpose()?;
+        let mut watch = Watch { reached: &reached, beside };
         let ran = world.run(job.scenario, &mut watch);
-        // What went wrong with the capture is why the run was stopped.
-        let draft = match watch.capturing {
-            Some(capturing) if capturing.failed() || ran.is_ok() => Some(capturing.finish()?),
+        // What went wrong with these files is why the run was stopped.
+        let draft = match watch.beside {
+            Some(beside) if beside.failed() || ran.is_ok() => Some(beside.finish()?),
             Some(_) | None => None,
         };
         let run = ran?;
@@ -211,7 +240,7 @@ mod tests {
                     delay = \"1 ms\"\nbuffer = \"9 packets\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n\
                     rtt = \"9 ms\"\ncc = { law = \"newreno\" }";
         let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
-        let job = |at: usize| Job { name: at.to_string(), group: 0, scenario: &cells[0].scenario, capture: None };
+        let job = |at: usize| Job { name: at.to_string(), group: 0, scenario: &cells[0].scenario, beside: None };
         let (jobs, world) = ((0..5).map(job).collect::<Vec<_>>(), Broken(AtomicUsize::new(0)));
         let ended = run(&jobs, 0, &world, 1, &|_, made| Ok(made));
         assert_eq!(ended.unwrap_err(), Failure::Bug("nothing adds up".to_owned()));

@@ -40,6 +40,7 @@ mod laws;
 pub mod library;
 mod linux;
 mod list;
+mod logging;
 mod machine;
 mod map;
 mod memory;
@@ -130,7 +131,8 @@ pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
 fn command(command: &Command) -> Result<Done, Failure> {
     match command {
         Command::Run(arguments) => {
-            let own = run::Own { pcap: arguments.pcap, generator: arguments.generator, shard: None };
+            let own =
+                run::Own { pcap: arguments.pcap, generator: arguments.generator, qlog: arguments.qlog, shard: None };
             run::run(&arguments.scenarios, own)
         }
         Command::Sweep(arguments) => {

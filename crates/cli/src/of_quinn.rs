@@ -1,9 +1,10 @@
-//! Controllers that only quinn has: commands that do not send by quinn refuse them.
+//! Controllers of quinn: commands that do not send by quinn refuse those that their world does not run.
 
 use penstock_law::Values;
 use penstock_scenario::model::{Chosen, Scenario};
 use penstock_scenario::read::Cell;
 
+use crate::arguments::WorldName;
 use crate::failure::Failure;
 use crate::{program, registry};
 
@@ -13,20 +14,25 @@ pub(crate) fn groups(scenario: &Scenario) -> impl Iterator<Item = (&str, &'stati
     groups.filter(|(_, law)| registry::is_of_quinn(law))
 }
 
+/// Whether a world leaves a law to quinn: all but the packets world do with each of its controllers.
+pub(crate) fn leaves(world: WorldName, law: &str) -> bool {
+    registry::is_of_quinn(law) && !(world == WorldName::Packets && registry::is_simulated(law))
+}
+
 /// The scenario with NewReno, which every world has, in the place of such controllers. A world knows nothing of quinn: this way it
 /// says what else it does not run.
-pub(crate) fn replaced(scenario: &Scenario) -> Scenario {
+pub(crate) fn replaced(scenario: &Scenario, world: WorldName) -> Scenario {
     let mut scenario = scenario.clone();
     let Some(law) = registry::laws().controller("newreno") else { return scenario };
-    for group in scenario.groups.values_mut().filter(|group| registry::is_of_quinn(group.cc.law.name)) {
+    for group in scenario.groups.values_mut().filter(|group| leaves(world, group.cc.law.name)) {
         group.cc = Chosen { law, values: Values::defaults(law.parameters) };
     }
     scenario
 }
 
 /// Refuses such a controller; `whose` is the key or the command that has it.
-pub(crate) fn refuse(whose: &str, law: &str) -> Result<(), Failure> {
-    if !registry::is_of_quinn(law) {
+pub(crate) fn refuse(whose: &str, law: &str, world: WorldName) -> Result<(), Failure> {
+    if !leaves(world, law) {
         return Ok(());
     }
     let run = format!("{} run FILE --world linux --generator quic", program::name());
@@ -34,7 +40,7 @@ pub(crate) fn refuse(whose: &str, law: &str) -> Result<(), Failure> {
 }
 
 /// The same for the groups of cells.
-pub(crate) fn refuse_cells(cells: &[Cell]) -> Result<(), Failure> {
+pub(crate) fn refuse_cells(cells: &[Cell], worlds: &[WorldName]) -> Result<(), Failure> {
     let mut all = cells.iter().flat_map(|cell| groups(&cell.scenario));
-    all.try_for_each(|(name, law)| refuse(&format!("flows.{name}.cc"), law))
+    all.try_for_each(|(name, law)| worlds.iter().try_for_each(|world| refuse(&format!("flows.{name}.cc"), law, *world)))
 }

@@ -26,6 +26,9 @@ pub(crate) struct Outcome {
     /// Packets, where they were captured.
     #[serde(skip_serializing_if = "Option::is_none")]
     capture: Option<String>,
+    /// Logs of its connections, where they were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    qlog: Vec<String>,
     /// Number of finished cells of a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<usize>,
@@ -48,11 +51,12 @@ impl Outcome {
         Self { kind, file: file.display().to_string(), record: record.display().to_string(), ..Self::default() }
     }
 
-    /// Of a single run, with its packets if they were captured.
-    pub(crate) fn of_run(batch: &Batch, kept: &Kept, captured: bool) -> Result<Self, Failure> {
+    /// Of a single run, with its packets if they were captured, and the logs of its connections.
+    pub(crate) fn of_run(batch: &Batch, kept: &Kept, captured: bool, logs: &[String]) -> Result<Self, Failure> {
         Ok(Self {
             report: Some(record::shown(&kept.path, "report.html")),
             capture: captured.then(|| record::shown(&kept.path, CAPTURE_FILE)),
+            qlog: logs.iter().map(|log| record::shown(&kept.path, log)).collect(),
             summary: Some(record::of_run(batch, kept)?),
             cost: kept.cost.clone(),
             ..Self::new("run", &batch.file, &kept.path)

@@ -49,6 +49,17 @@ pub(crate) fn is_of_quinn(_: &str) -> bool {
     false
 }
 
+/// Whether the packets world runs that controller of quinn.
+#[cfg(all(target_os = "linux", feature = "quic"))]
+pub(crate) fn is_simulated(law: &str) -> bool {
+    penstock_linux::quinn::is_simulated(law)
+}
+
+#[cfg(not(all(target_os = "linux", feature = "quic")))]
+pub(crate) fn is_simulated(_: &str) -> bool {
+    false
+}
+
 /// Sets the laws. `code` identifies the code of those that a program in another language added: it is empty where the
 /// program itself has all of them.
 ///

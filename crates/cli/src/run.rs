@@ -17,7 +17,8 @@ use crate::batch::Batch;
 use crate::capturing::Capturing;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
-use crate::jobs::{self, Begin, Job};
+use crate::jobs::{self, Begin, Beside, Job};
+use crate::logging::{self, Logging};
 use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::program;
@@ -30,6 +31,7 @@ use crate::{interrupt, machine, of_quinn, pages, scenario, terminal};
 pub(crate) struct Own {
     pub(crate) pcap: Option<CaptureEnd>,
     pub(crate) generator: Generator,
+    pub(crate) qlog: bool,
     pub(crate) shard: Option<Shard>,
 }
 
@@ -43,7 +45,7 @@ struct Outcomes {
 
 /// Runs either command.
 pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
-    let Own { pcap, generator, shard } = own;
+    let Own { pcap, generator, qlog, shard } = own;
     let world = scenario::world_with(arguments.world, generator)?;
     let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
@@ -73,9 +75,12 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             name: if cell.labels.is_empty() { batches[*at].title.clone() } else { cell.name() },
             group: *at,
             scenario: &cell.scenario,
-            capture: pcap.map(|end| -> Begin<'_> {
+            beside: (pcap.is_some() || qlog).then(|| -> Begin<'_> {
                 let (out, name) = (&out, record::single_name(&batches[*at], cell));
-                Box::new(move || Capturing::begin(out, &name, &cell.scenario, end.into()))
+                Box::new(move || match pcap {
+                    Some(end) => Capturing::begin(out, &name, &cell.scenario, end.into()).map(Beside::Packets),
+                    None => Logging::begin(out, &name).map(Beside::Logs),
+                })
             }),
         })
         .collect();
@@ -108,7 +113,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         let notes = findings(&of_batch);
         outcomes.runs.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
-            None => finish(batch, &of_batch, pcap.is_some(), arguments.output.json)?,
+            None => finish(batch, &of_batch, own, arguments.output.json)?,
         });
         notes.into_iter().for_each(terminal::note);
     }
@@ -145,7 +150,8 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
         return Ok(());
     }
     for (batch, file) in batches.iter().zip(&arguments.files) {
-        if let Some((name, law)) = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario)).next() {
+        let mut groups = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario));
+        if let Some((name, law)) = groups.find(|(_, law)| of_quinn::leaves(arguments.world, law)) {
             return Err(Failure::Machine(format!(
                 "{}: flows.{name}.cc: only the QUIC library quinn has the law `{law}`; add --world linux --generator quic",
                 file.shown()
@@ -156,7 +162,11 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
 }
 
 /// Refuses options that exclude each other, with the remedy.
-fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, shard }: Own) -> Result<(), Failure> {
+fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, qlog, shard }: Own) -> Result<(), Failure> {
+    if qlog && generator != Generator::Quic {
+        let what = "--qlog: only connections of QUIC have one; add --world linux --generator quic, or leave --qlog out";
+        return Err(Failure::Input(what.to_owned()));
+    }
     refuse_names_of_quinn(batches, arguments, generator)?;
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
@@ -242,10 +252,12 @@ fn again(file: &Path, arguments: &Scenarios) -> String {
 }
 
 /// Prints the results of a single run, and returns them as the outcome.
-fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> Result<Outcome, Failure> {
+fn finish(batch: &Batch, kept: &[(&Cell, Kept)], own: Own, json: bool) -> Result<Outcome, Failure> {
     let [(_, kept)] = kept else {
         return Err(Failure::Bug(format!("{}: one cell, not one record", batch.stem)));
     };
+    let captured = own.pcap.is_some();
+    let logs = if own.qlog { logging::names(&kept.path)? } else { Vec::new() };
     if !json {
         terminal::say(pages::printed_run(kept, &batch.changes))?;
         terminal::place("record", kept.path.shown())?;
@@ -253,8 +265,11 @@ fn finish(batch: &Batch, kept: &[(&Cell, Kept)], captured: bool, json: bool) -> 
         if captured {
             terminal::place("packets", record::shown(&kept.path, CAPTURE_FILE))?;
         }
+        for log in &logs {
+            terminal::place("qlog", record::shown(&kept.path, log))?;
+        }
     }
-    Outcome::of_run(batch, kept, captured)
+    Outcome::of_run(batch, kept, captured, &logs)
 }
 
 impl From<CaptureEnd> for End {

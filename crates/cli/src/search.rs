@@ -41,7 +41,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
-    of_quinn::refuse("break", &subject.name)?;
+    of_quinn::refuse("break", &subject.name, arguments.world)?;
     if subject.role == SubjectRole::Conditioner {
         return Err(Failure::Input(format!(
             "`{law}` is a conditioner; only a controller or an AQM can be searched for failures"

@@ -52,7 +52,7 @@ pub(crate) fn run<'a>(
                 name: format!("{}: {}", parts[*at].batch.stem, cell.name()),
                 group: *at,
                 scenario: &cell.scenario,
-                capture: None,
+                beside: None,
             })
             .collect();
         let before = here().map(|(_, swept)| swept.finished()).sum();

@@ -1,14 +1,20 @@
 //! quinn's own controllers, under names of the registry, and laws as controllers of quinn.
 
+mod estimates;
+pub(crate) mod keys;
+mod own;
+
 use std::sync::Arc;
 
 use penstock_law::cc::{Context, Controller, Event, Marks, Observation, Output, Requirements};
-use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
+use penstock_law::law::{Build, Entry, Law, Linearisation, Observables, build};
 use penstock_law::numbers;
 use penstock_law::parameter::{Parameter, Values};
 use penstock_quinn::{Hosted, LawConfig};
 use penstock_scenario::model::Chosen;
 use quinn::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+
+use own::{Cubic, NewReno, OfQuinn};
 
 /// A factory of quinn's controllers.
 pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
@@ -20,59 +26,65 @@ const PARAMETERS: &[Parameter] = &[Parameter::switch(
     "RFC 9002, section 7.1",
 )];
 
-const fn entry(name: &'static str, title: &'static str, colour: &'static str) -> Entry<Controller> {
+const fn entry(
+    name: &'static str,
+    title: &'static str,
+    colour: &'static str,
+    real: Build<f64, Controller>,
+) -> Entry<Controller> {
     Entry {
         name,
         title,
         source: "quinn-proto 0.11, src/congestion",
         colour,
         parameters: PARAMETERS,
-        observables: Observables::of::<OfQuinn>(),
+        observables: Observables::of::<OnlyInQuinn>(),
         linearisation: Linearisation::Unsupported("its code is quinn's"),
-        real: &build::<f64, OfQuinn>,
+        real,
         dual: None,
         fixed: None,
         kernel: None,
     }
 }
 
-/// The controllers that quinn brings. Nothing but quinn runs them: `--world linux --generator quic`.
+/// The controllers that quinn brings. The packets world and quinn run the first two of them, and nothing but quinn BBR:
+/// `--world linux --generator quic`.
 pub static CONTROLLERS: [Entry<Controller>; 3] = [
-    entry("quinn-newreno", "NewReno by the code of the QUIC stack quinn", "#7a2a08"),
-    entry("quinn-cubic", "CUBIC by the code of the QUIC stack quinn", "#16367a"),
-    entry("quinn-bbr", "BBR, version 1, by the code of the QUIC stack quinn", "#6e451c"),
+    entry("quinn-newreno", "NewReno by the code of the QUIC stack quinn", "#7a2a08", &build::<f64, OfQuinn<NewReno>>),
+    entry("quinn-cubic", "CUBIC by the code of the QUIC stack quinn", "#16367a", &build::<f64, OfQuinn<Cubic>>),
+    entry("quinn-bbr", "BBR, version 1, by the code of the QUIC stack quinn", "#6e451c", &build::<f64, OnlyInQuinn>),
 ];
 
 numbers! {
     /// Known facts of it before it runs.
-    struct State {
+    struct Window {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
     }
 }
 
-/// A name for algorithms that only quinn has.
+/// A name for an algorithm that only quinn has: its BBR hears of each packet when it leaves.
 #[derive(Debug)]
-struct OfQuinn {
+struct OnlyInQuinn {
     ecn: bool,
     initial_window: f64,
 }
 
-impl Law<f64> for OfQuinn {
+impl Law<f64> for OnlyInQuinn {
     type Role = Controller;
-    type State = State<f64>;
+    type State = Window<f64>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self { ecn: values.switch("ecn"), initial_window: context.initial_window })
     }
 
-    fn initial_state(&self) -> State<f64> {
-        State { window: self.initial_window }
+    fn initial_state(&self) -> Window<f64> {
+        Window { window: self.initial_window }
     }
 
-    fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+    fn on_event(&self, _: &mut Window<f64>, _: Event, _: &Observation<f64>) {}
 
-    fn output(&self, state: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+    fn output(&self, state: &Window<f64>, _: &Observation<f64>) -> Output<f64> {
         Output { window: state.window, gap_s: 0.0 }
     }
 
@@ -80,6 +92,11 @@ impl Law<f64> for OfQuinn {
         let marks = if self.ecn { Marks::Congestion } else { Marks::Ignored };
         Requirements { marks, kernel: true, ..Requirements::LEAST }
     }
+}
+
+/// Whether the packets world runs that controller of quinn.
+pub fn is_simulated(name: &str) -> bool {
+    ["quinn-newreno", "quinn-cubic"].contains(&name)
 }
 
 fn is_of_quinn(law: &Entry<Controller>) -> bool {
@@ -149,19 +166,19 @@ mod tests {
 
     impl Law<f64> for Broken {
         type Role = Controller;
-        type State = State<f64>;
+        type State = Window<f64>;
 
         fn compile(_: &Values, _: &Context) -> Result<Self, String> {
             Ok(Self)
         }
 
-        fn initial_state(&self) -> State<f64> {
-            State { window: f64::NAN }
+        fn initial_state(&self) -> Window<f64> {
+            Window { window: f64::NAN }
         }
 
-        fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+        fn on_event(&self, _: &mut Window<f64>, _: Event, _: &Observation<f64>) {}
 
-        fn output(&self, state: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+        fn output(&self, state: &Window<f64>, _: &Observation<f64>) -> Output<f64> {
             Output { window: state.window, gap_s: 0.0 }
         }
 
@@ -173,8 +190,7 @@ mod tests {
     static BROKEN: Entry<Controller> = Entry {
         observables: Observables::of::<Broken>(),
         linearisation: Linearisation::Unsupported("it has no window"),
-        real: &build::<f64, Broken>,
-        ..entry("broken", "a law without a window", "#000000")
+        ..entry("broken", "a law without a window", "#000000", &build::<f64, Broken>)
     };
 
     #[test]

@@ -130,7 +130,7 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
     let received: Arc<Received> = plan.flows.iter().map(|_| AtomicU64::new(0)).collect();
     #[cfg(feature = "quic")]
     let ends = (generator == Generator::Quic)
-        .then(|| quic::Ends::new(scenario, &plan.flows))
+        .then(|| quic::Ends::new(scenario, &plan.flows, clock, &mut |flow| watcher.log(flow)))
         .transpose()
         .map_err(system("make the ends of QUIC"))?;
     let (stop, complete, sent_all) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));

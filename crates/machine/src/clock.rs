@@ -33,6 +33,15 @@ impl Clock {
         Time(monotonic_ns().saturating_sub(self.start_ns).saturating_mul(1000))
     }
 
+    /// Time zero as the standard library has it.
+    #[expect(clippy::disallowed_types, reason = "this is the machine's clock")]
+    pub fn start_instant(&self) -> std::time::Instant {
+        let (now, at_ns) = (std::time::Instant::now(), monotonic_ns());
+        let ahead = Duration::from_nanos(self.start_ns.saturating_sub(at_ns));
+        let behind = Duration::from_nanos(at_ns.saturating_sub(self.start_ns));
+        now.checked_sub(behind).unwrap_or(now) + ahead
+    }
+
     /// Sleeps until time zero, if that is still to come.
     pub fn sleep_until_start(&self) {
         std::thread::sleep(Duration::from_nanos(self.start_ns.saturating_sub(monotonic_ns())));

@@ -2,6 +2,8 @@
 
 mod rows;
 
+use std::io::Write;
+
 use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
 
@@ -45,7 +47,15 @@ pub trait Watcher {
     }
     /// A packet passed an end of its flow. Calls come in the order of time.
     fn packet(&mut self, _: &Sighting) {}
+    /// Where a flow's connection writes its log, if it has one and somebody wants it. The flow is counted over all groups in the
+    /// order of the file.
+    fn log(&mut self, _flow: u32) -> Option<Log> {
+        None
+    }
 }
+
+/// Takes the log of a connection.
+pub type Log = Box<dyn Write + Send + Sync>;
 
 impl<F: FnMut(f64) -> bool> Watcher for F {
     fn progress(&mut self, done: f64) -> bool {

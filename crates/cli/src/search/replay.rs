@@ -292,7 +292,7 @@ fn run(
             name: files[wanted.file].shown.clone(),
             group: wanted.file,
             scenario: &wanted.scenario,
-            capture: None,
+            beside: None,
         })
         .collect();
     jobs::run(&jobs, 0, world, threads, &|at, made| {

@@ -12,6 +12,7 @@ mod house;
 mod identity;
 mod not_run;
 mod notices;
+mod of_quinn;
 mod paper;
 mod play;
 mod records;

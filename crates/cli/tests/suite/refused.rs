@@ -262,29 +262,33 @@ fn check_says_all_that_a_world_does_not_run() {
     for law in ["`codel`", "`cubic`"] {
         assert!(fluid.iter().any(|what| what.as_str().unwrap().contains(law)), "{law}: {fluid:?}");
     }
-    let quinn = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }"]);
+    let quinn = check(&["flows.ftp.cc={ law = \"quinn-bbr\" }"]);
     let only =
-        "flows.ftp.cc: only the QUIC library quinn has the law `quinn-cubic`: use `--world linux --generator quic`";
+        "flows.ftp.cc: only the QUIC library quinn has the law `quinn-bbr`: use `--world linux --generator quic`";
     for world in &quinn[..3] {
         assert!(world["refusals"].as_array().unwrap().iter().any(|what| what == only), "{world}");
         let said = world["refusals"].to_string();
         assert!(!said.contains("only the kernel has") && !said.contains("no kernel has"), "{said}");
     }
     // What else the group has is refused beside it, be it named as its link is.
-    let more = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }", "flows.ftp.on_off={ on = \"1 s\", off = \"1 s\" }"]);
+    let more = check(&["flows.ftp.cc={ law = \"quinn-bbr\" }", "flows.ftp.on_off={ on = \"1 s\", off = \"1 s\" }"]);
     assert!(more[1]["refusals"].to_string().contains("on-off periods"), "{}", more[1]);
     for arguments in [
-        &["compare", "small.toml", "--set", "flows.ftp.cc={ law = \"quinn-cubic\" }"][..],
-        &["break", "quinn-cubic", "--objective", "starve"],
-        &["evaluate", "quinn-cubic", "--quick"],
+        &["compare", "small.toml", "--set", "flows.ftp.cc={ law = \"quinn-bbr\" }"][..],
+        &["break", "quinn-bbr", "--objective", "starve"],
+        &["evaluate", "quinn-bbr", "--quick"],
     ] {
         let ended = bench.run(arguments);
         assert!(
-            ended.status == 3 && ended.err.contains("only the QUIC library quinn has the law `quinn-cubic`"),
+            ended.status == 3 && ended.err.contains("only the QUIC library quinn has the law `quinn-bbr`"),
             "{arguments:?}: {}",
             ended.err
         );
     }
+    // The packets world runs the others.
+    let simulated = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }"]);
+    assert_eq!(simulated[0]["refusals"], serde_json::json!([]), "{}", simulated[0]);
+    assert!(simulated[1]["refusals"].to_string().contains("has the law `quinn-cubic`"), "{}", simulated[1]);
     assert_eq!((&quinn[3]["world"], &quinn[3]["generator"]), (&"linux".into(), &"quic".into()));
     assert!(!quinn[3]["refusals"].to_string().contains("flows.ftp.cc"), "{}", quinn[3]);
 }

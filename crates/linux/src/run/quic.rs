@@ -13,21 +13,22 @@ use std::time::Duration;
 
 use bytes::Bytes as Content;
 use penstock_law::quantity::Time;
-use penstock_machine::clock::duration;
+use penstock_machine::clock::{Clock, duration};
 use penstock_machine::scheduling::prefer_this_thread;
 use penstock_path::address;
 use penstock_path::packet::Direction;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
-use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use penstock_scenario::world::Log;
 use quinn::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, Incoming, Runtime, ServerConfig, TokioRuntime, TransportConfig,
-    VarInt,
+    ClientConfig, Connection, Endpoint, EndpointConfig, Incoming, QlogConfig, QlogStream, Runtime, ServerConfig,
+    TokioRuntime, TransportConfig, VarInt,
 };
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::runtime;
-use tokio::sync::Notify;
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::{Notify, watch};
+
+use crate::quinn::keys::Keys;
 
 use super::plan::{FlowPlan, HEADERS_OF_QUIC, Quic, Source};
 use super::receiver::Received;
@@ -35,7 +36,7 @@ use super::sender::{LOOK, Reading, Readings, Sender, Sent, Told};
 use super::traffic::{Happening, Traffic};
 
 use socket::WithoutEcn;
-use transfer::{NAME, Said, Way};
+use transfer::{Said, Way};
 
 /// Where servers listen.
 const PORT: u16 = 4433;
@@ -70,42 +71,35 @@ fn runtime() -> io::Result<runtime::Runtime> {
 }
 
 impl Ends {
-    pub(super) fn new(scenario: &Scenario, flows: &[FlowPlan]) -> io::Result<Self> {
-        let certified = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(io::Error::other)?;
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-        let own = CertificateDer::from(certified.cert);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let versions = [&rustls::version::TLS13];
-        let crypto = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&versions)
-            .and_then(|builder| builder.with_no_client_auth().with_single_cert(vec![own.clone()], key))
-            .map_err(io::Error::other)?;
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(own).map_err(io::Error::other)?;
-        let client = rustls::ClientConfig::builder_with_provider(provider)
-            .with_protocol_versions(&versions)
-            .map_err(io::Error::other)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let client = Arc::new(QuicClientConfig::try_from(client).map_err(io::Error::other)?);
+    /// `log` gives the place for the log of a flow's connections, if somebody wants it; its times count as those of `clock`.
+    pub(super) fn new(
+        scenario: &Scenario,
+        flows: &[FlowPlan],
+        clock: Clock,
+        log: &mut dyn FnMut(u32) -> Option<Log>,
+    ) -> io::Result<Self> {
+        let Keys { server, client } = Keys::new()?;
         let mtu = scenario.packet.wire.0.saturating_sub(HEADERS_OF_QUIC) as u16;
 
-        let mut server =
-            ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(crypto).map_err(io::Error::other)?));
+        let mut server = ServerConfig::with_crypto(server);
         let room = flows.iter().filter_map(|flow| of_quic(flow)?.receive_window).map(|room| room.0).min();
         server.transport_config(Arc::new(transport(mtu, room.map_or(ROOM, |room| room.min(ROOM.into()) as u32))));
         let clients = flows.iter().enumerate().map(|(number, flow)| {
-            let quic = of_quic(flow)?;
+            let Some(quic) = of_quic(flow) else { return Ok(None) };
             let seed = scenario.seed.stream(&format!("quic/{number}")).bits();
             let (makes, name) = crate::quinn::makes(&quic.chosen, mtu, quic.initial_window, seed);
             let mut transport = transport(mtu, ROOM);
             transport.congestion_controller_factory(makes);
+            if let Some(log) = log(number as u32) {
+                transport.qlog_stream(Some(qlog(log, format!("flow {number}: {name}"), clock)?));
+            }
             let mut config = ClientConfig::new(Arc::clone(&client) as _);
             config.transport_config(Arc::new(transport));
             let ecn = if quic.ecn { ", ECN" } else { "" };
-            Some(Client { config, ecn: quic.ecn, kind: format!("{name}, QUIC{ecn}, {mtu} B a datagram") })
+            let kind = format!("{name}, QUIC{ecn}, {mtu} B a datagram");
+            Ok(Some(Client { config, ecn: quic.ecn, kind }))
         });
-        Ok(Self { server, clients: clients.collect(), mtu })
+        Ok(Self { server, clients: clients.collect::<io::Result<_>>()?, mtu })
     }
 
     fn endpoint(&self, at: SocketAddr, server: Option<ServerConfig>, ecn: bool) -> io::Result<Endpoint> {
@@ -150,6 +144,7 @@ impl Ends {
     async fn sending(&self, sender: &Sender<'_>) -> io::Result<Sent> {
         let mut flows: Vec<Flow> = self.clients.iter().map(|_| Flow::default()).collect();
         let chunk = Content::from(vec![0; CHUNK]);
+        let turns: Vec<watch::Sender<bool>> = flows.iter().map(|_| watch::Sender::new(false)).collect();
         let way = |number: usize, client: &Client| -> io::Result<Way> {
             let ends = [Direction::Reverse, Direction::Forward].map(|end| address::v4(end, number as u32));
             Ok(Way {
@@ -157,6 +152,7 @@ impl Ends {
                 config: client.config.clone(),
                 to: (ends[1], PORT).into(),
                 stop: Arc::new(Notify::new()),
+                silent: turns[number].subscribe(),
                 chunk: chunk.clone(),
             })
         };
@@ -186,8 +182,13 @@ impl Ends {
                             way.stop.notify_one();
                         }
                     }
-                    // Refused when the run was planned.
-                    Happening::Silent(_) | Happening::Speaks(_) => {}
+                    // Nobody listens where a transfer is over.
+                    Happening::Silent(flow) => {
+                        turns[flow as usize].send_replace(true);
+                    }
+                    Happening::Speaks(flow) => {
+                        turns[flow as usize].send_replace(false);
+                    }
                 }
             }
             if now >= next_look || over {
@@ -260,6 +261,13 @@ fn transport(mtu: u16, room: u32) -> TransportConfig {
         .receive_window(VarInt::from_u32(room))
         .send_window(ROOM.into());
     config
+}
+
+/// A log of connections by quinn itself, in the format qlog.
+fn qlog(log: Log, title: String, clock: Clock) -> io::Result<QlogStream> {
+    let mut config = QlogConfig::default();
+    config.writer(log).title(Some(title)).start_time(clock.start_instant());
+    config.into_stream().ok_or_else(|| io::Error::other("the log of a connection does not begin"))
 }
 
 /// Takes the streams of one connection.

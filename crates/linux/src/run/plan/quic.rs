@@ -5,7 +5,7 @@ use penstock_law::cc::{Controller, Marks};
 use penstock_law::law::Entry;
 use penstock_law::quantity::Bytes;
 use penstock_path::Refused;
-use penstock_scenario::model::{Group, Profile, Recovery, Remember, Scenario, SenderOptions};
+use penstock_scenario::model::{Group, Pacing, Profile, Recovery, Remember, Scenario, SenderOptions};
 
 use super::{Quic, Source, no};
 
@@ -29,9 +29,9 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
         let what = "the senders of this world load no pages and stream no video";
         refuse("page", what, "leave `page` and `video` out, or use `--world packets`");
     }
-    if group.on_off.is_some() {
-        let what = "quinn takes data ahead of what it sends, and would send on";
-        refuse("on_off", what, "leave it out, or take a law that is not quinn's and leave out --generator");
+    if group.on_off.is_some() && group.size.is_some() {
+        let what = "quinn takes data ahead of what it sends, and a pause drops them, so that a size is never complete";
+        refuse("on_off", what, "leave it or `size` out, or take a law that is not quinn's and leave out --generator");
     }
     if sender.remember != Remember::Nothing {
         refuse("sender.remember", "each transfer is a connection of its own here", "use `--world packets` for it");
@@ -79,7 +79,7 @@ fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
         ("sender.quick_acks", sender.quick_acks != usual.quick_acks),
         ("sender.ecn_echo", sender.ecn_echo != usual.ecn_echo),
         ("sender.receiver_ecn", sender.receiver_ecn != usual.receiver_ecn),
-        ("sender.pacing", sender.pacing != usual.pacing),
+        ("sender.pacing", ![usual.pacing, Pacing::Window].contains(&sender.pacing)),
         ("sender.limit", sender.limit != usual.limit),
         ("sender.burst", sender.burst != usual.burst),
         ("sender.limited_transmit", sender.limited_transmit != usual.limited_transmit),
@@ -155,7 +155,9 @@ mod tests {
             (format!("cc = {{ law = \"cubic\" }}, {quic} min_rto = \"1 s\" }}"), "", "flows.f.sender.min_rto"),
             (format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 1 }}"), "", "flows.f.sender.initial_window"),
             (
-                format!("cc = {{ law = \"cubic\" }}, on_off = {{ on = \"1 s\", off = \"1 s\" }}, {quic} }}"),
+                format!(
+                    "cc = {{ law = \"cubic\" }}, on_off = {{ on = \"1 s\", off = \"1 s\" }}, size = \"1 MB\", {quic} }}"
+                ),
                 "",
                 "flows.f.on_off",
             ),

@@ -7,13 +7,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use penstock_law::quantity::Time;
 use quinn::{ClientConfig, Connection, Endpoint, SendStream};
-use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{Notify, watch};
 
 use super::super::traffic::Begin;
-
-/// The name in the certificate.
-pub(super) const NAME: &str = "penstock.example";
+use crate::quinn::keys::NAME;
 
 /// The events of a transfer.
 #[derive(Debug)]
@@ -26,13 +24,14 @@ pub(super) enum Said {
     Failed(u32, io::Error),
 }
 
-/// Where a transfer goes, and the signal that ends it early.
+/// Where a transfer goes, the signal that ends it early, and whether the flow is between two times of sending.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
     pub(super) endpoint: Endpoint,
     pub(super) config: ClientConfig,
     pub(super) to: SocketAddr,
     pub(super) stop: Arc<Notify>,
+    pub(super) silent: watch::Receiver<bool>,
     pub(super) chunk: Bytes,
 }
 
@@ -50,23 +49,40 @@ impl Way {
         let _ = said.send(told);
     }
 
-    async fn sent(self, begin: Begin, said: &UnboundedSender<Said>) -> io::Result<bool> {
+    async fn sent(mut self, begin: Begin, said: &UnboundedSender<Said>) -> io::Result<bool> {
         let connecting = self.endpoint.connect_with(self.config.clone(), self.to, NAME).map_err(io::Error::other)?;
         let connection = connecting.await?;
         let _ = said.send(Said::Connected(begin.flow, connection.clone()));
-        let mut stream = connection.open_uni().await?;
-        let complete = tokio::select! {
-            done = write(&mut stream, begin.bytes.map(|bytes| bytes.0), &self.chunk) => done.map(|()| true)?,
-            () = self.stop.notified() => false,
-        };
-        if complete {
-            stream.stopped().await?;
-            connection.close(0u32.into(), b"done");
-        } else {
-            // Nothing new leaves any more, and what is lost is not sent again.
+        loop {
+            tokio::select! {
+                () = turned(&mut self.silent, false) => {}
+                () = self.stop.notified() => return Ok(false),
+            }
+            let mut stream = connection.open_uni().await?;
+            let over = tokio::select! {
+                done = write(&mut stream, begin.bytes.map(|bytes| bytes.0), &self.chunk) => {
+                    done?;
+                    stream.stopped().await?;
+                    connection.close(0u32.into(), b"done");
+                    return Ok(true);
+                }
+                () = self.stop.notified() => true,
+                () = turned(&mut self.silent, true) => false,
+            };
+            // Nothing new leaves any more, and what is lost is not sent again: quinn has taken data ahead of what it sends.
             let _ = stream.reset(0u32.into());
+            if over {
+                return Ok(false);
+            }
         }
-        Ok(complete)
+    }
+}
+
+/// Waits until the flow is silent, or speaks.
+async fn turned(silent: &mut watch::Receiver<bool>, now: bool) {
+    if silent.wait_for(|silent| *silent == now).await.is_err() {
+        // The run is over.
+        std::future::pending::<()>().await;
     }
 }
 
