@@ -6,6 +6,7 @@ use penstock_law::quantity::Time;
 
 use crate::engine::Engine;
 use crate::flow::{Flow, Group};
+use crate::kind::Other;
 use crate::receiver::Reply;
 use crate::sender::data::Outcome;
 use crate::sender::sampler::Sampler;
@@ -77,10 +78,10 @@ impl Engine {
         let group = &mut self.groups[flow.group as usize];
         let Some(mut sampler) = flow.sampler.take() else { return };
         let heard = flow.heard(&reply);
-        let outcome = flow.data.hear_for(&heard, self.now, &mut *sampler);
-        let rtt = flow.round_trip::<false>(group, &heard, outcome.sent, self.now);
+        let outcome = flow.data.hear_as::<Other, _>(&heard, self.now, &mut *sampler);
+        let rtt = flow.round_trip::<Other>(group, &heard, outcome.sent, self.now);
         let marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
-        let cut = outcome.lost | flow.cut_by::<false>(group, &heard, marked);
+        let cut = outcome.lost | flow.cut_by::<Other>(group, &heard, marked);
         if cut {
             flow.reduced();
         }

@@ -1,4 +1,4 @@
-//! The ends of a flow: the response of its receiver to a data packet, and of its sender to an acknowledgement.
+//! The sending end of a flow: the response of its sender to an acknowledgement, to timers, and to space in its window.
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
@@ -7,155 +7,20 @@ use penstock_scenario::world::End;
 
 use crate::engine::{Engine, cross, push};
 use crate::flow::{NONE, Opening};
-use crate::packet::{CWR, FIN, Packet, SYN, SYN_ACK};
-use crate::receiver::{Answer, DELAYED_ACK, Reply};
+use crate::kind::{Kind, OfKind, Other, Plain, Today};
+use crate::packet::{CWR, FIN, Packet, SYN_ACK};
+use crate::receiver::Reply;
 use crate::sender::bottleneck::Probe;
 use crate::sender::data::{Outcome, Segment};
 use crate::sender::window::Ack;
-use crate::sight::{data_seen, delivery_seen};
+use crate::sight::data_seen;
 use crate::station::Station;
 
 impl Engine {
-    /// The timer of delayed acknowledgements goes off, perhaps before one is due: each that is sent meanwhile cancels it, and
-    /// the next packet that waits starts it again.
-    pub(crate) fn overdue(&mut self, at: usize) {
-        let flow = &mut self.flows[at];
-        flow.ack_timer = false;
-        if !self.receivers[at].holds() {
-            return;
-        }
-        if flow.ack_due > self.now {
-            flow.ack_timer = true;
-            let (entity, due) = (flow.ack, flow.ack_due);
-            return self.schedule(entity, due);
-        }
-        if let Some(reply) = self.receivers[at].overdue() {
-            self.reply(at, reply);
-        }
-    }
-
-    /// A data packet reaches its receiver.
-    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
-    #[inline(always)]
-    pub(crate) fn delivered(&mut self, packet: &Packet) {
-        let at = packet.flow as usize;
-        let flow = &self.flows[at];
-        let group = &self.groups[flow.group as usize];
-        if !group.plain {
-            return self.delivered_to_others(packet);
-        }
-        let reply = self.receivers[at].take(packet, group.habits.echo);
-        let (first, hops) = flow.route[1];
-        if hops == 0 {
-            self.hear::<true>(at, reply);
-        } else {
-            self.forward(reply.packet(at, self.ack_size), first);
-        }
-    }
-
-    /// A data packet reaches a receiver that is counted, watched, or does not acknowledge each.
-    fn delivered_to_others(&mut self, packet: &Packet) {
-        let at = packet.flow as usize;
-        let group = &self.groups[self.flows[at].group as usize];
-        if let Some((share, coins)) = &group.loss
-            && coins.of(packet.identity(&self.keys)) < *share
-        {
-            self.flows[at].sent.lost += 1;
-            return;
-        }
-        if group.accounts[0] & group.accounts[1] != NONE {
-            for account in group.accounts.into_iter().filter(|account| *account != NONE) {
-                self.accounts[account as usize].delivered += u64::from(packet.size);
-            }
-        }
-        if packet.is(SYN) {
-            return self.syn_arrived(packet);
-        }
-        if self.looks {
-            if let Some(seen) = &mut self.seen {
-                seen.extend(delivery_seen(packet, Time(self.now), &self.flows[at], group.reliable));
-            }
-            if self.counted.any() {
-                self.counted.arrived(self.flows[at].group as usize, packet.stamped(), self.now);
-            }
-        }
-        if !group.reliable {
-            self.receivers[at].count(packet);
-            return;
-        }
-        let reply = if group.options {
-            let payload = group.payload as u32 - u32::from(self.flows[at].size - packet.size);
-            self.receivers[at].take_with_options(packet, &group.habits, payload)
-        } else {
-            self.receivers[at].take(packet, group.habits.echo)
-        };
-        if group.habits.delayed_ack < 2 {
-            return self.reply(at, reply);
-        }
-        match self.receivers[at].delay(packet, reply, group.habits.quick_acks) {
-            Answer::Now(reply) => self.reply(at, reply),
-            Answer::Wait => self.hold(at),
-            Answer::Both(before, now) => {
-                self.reply(at, before);
-                match now {
-                    Some(reply) => self.reply(at, reply),
-                    None => self.hold(at),
-                }
-            }
-        }
-    }
-
-    /// A packet waits that no acknowledgement was sent for: its timer starts (RFC 1122, section 4.2.3.2). An event that is on
-    /// the agenda already is not taken off; it will find that nothing is due yet.
-    #[cold]
-    fn hold(&mut self, at: usize) {
-        let flow = &mut self.flows[at];
-        flow.ack_due = self.now + DELAYED_ACK.0;
-        if !flow.ack_timer {
-            flow.ack_timer = true;
-            let (entity, due) = (flow.ack, flow.ack_due);
-            self.schedule(entity, due);
-        }
-    }
-
-    /// A receiver sends an acknowledgement.
-    fn reply(&mut self, at: usize, reply: Reply) {
-        if self.seen.is_some() {
-            self.see_ack(at, reply, End::Receiver);
-        }
-        if self.flows[at].ack_entry != NONE {
-            return self.late(reply.packet(at, self.ack_size));
-        }
-        self.back(at, reply);
-    }
-
-    /// An acknowledgement may come late.
-    #[cold]
-    pub(crate) fn late(&mut self, mut packet: Packet) {
-        let Self { now, flows, entries, agenda, numbering, .. } = self;
-        let at = flows[packet.flow as usize].ack_entry;
-        let entry = &mut entries[at as usize];
-        if let Some(out) = entry.pass(*now, u32::from(packet.size)) {
-            packet.at = out;
-            push(packet, numbering.entries + at, &mut entry.line, agenda);
-        }
-    }
-
-    /// An acknowledgement sets out.
-    #[inline]
-    pub(crate) fn back(&mut self, at: usize, reply: Reply) {
-        let (first, hops) = self.flows[at].route[1];
-        if hops == 0 {
-            self.acknowledged(at, reply);
-        } else {
-            self.forward(reply.packet(at, self.ack_size), first);
-        }
-    }
-
     /// An acknowledgement reaches its sender.
     #[inline]
     pub(crate) fn acknowledged(&mut self, at: usize, reply: Reply) {
-        if self.groups[self.flows[at].group as usize].plain {
+        if self.groups[self.flows[at].group as usize].kind == Kind::Plain {
             self.acknowledged_plainly(at, reply);
         } else {
             self.acknowledged_to_others(at, reply);
@@ -165,7 +30,13 @@ impl Engine {
     /// The sender is one of a plain group.
     #[inline(never)]
     fn acknowledged_plainly(&mut self, at: usize, reply: Reply) {
-        self.hear::<true>(at, reply);
+        self.hear::<Plain>(at, reply);
+    }
+
+    /// The sender is one of today, and this is no SYN-ACK.
+    #[inline(never)]
+    pub(crate) fn acknowledged_today(&mut self, at: usize, reply: Reply) {
+        self.hear::<Today>(at, reply);
     }
 
     #[inline(never)]
@@ -173,36 +44,39 @@ impl Engine {
         if reply.flags & SYN_ACK != 0 {
             return self.opened(at, reply.tx);
         }
+        if self.groups[self.flows[at].group as usize].kind == Kind::Today {
+            return self.acknowledged_today(at, reply);
+        }
         if self.seen.is_some() {
             self.see_ack(at, reply, End::Sender);
         }
         if self.flows[at].sampler.is_some() {
             return self.hear_in_detail(at, reply);
         }
-        self.hear::<false>(at, reply);
+        self.hear::<Other>(at, reply);
     }
 
-    /// A sender processes an acknowledgement. `PLAIN` means that its group is.
+    /// A sender processes an acknowledgement. Its group is of kind `K`.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
-    fn hear<const PLAIN: bool>(&mut self, at: usize, mut reply: Reply) {
-        let options = !PLAIN && self.groups[self.flows[at].group as usize].options;
-        let carried = options.then(|| self.options_heard(at, &mut reply));
+    pub(crate) fn hear<K: OfKind>(&mut self, at: usize, mut reply: Reply) {
+        let options = K::TODAY || K::OTHER && self.groups[self.flows[at].group as usize].options;
+        let carried = options.then(|| self.options_heard(at, &mut reply)).filter(|_| !K::TODAY);
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let heard = flow.heard(&reply);
         let was_recovering = flow.data.recovering();
-        let outcome = flow.data.hear(&heard, self.now);
-        let rtt = flow.round_trip::<PLAIN>(group, &heard, outcome.sent, self.now);
+        let outcome = flow.data.hear_as::<K, ()>(&heard, self.now, &mut ());
+        let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
         let mut marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
-        let cut = outcome.lost | flow.cut_by::<PLAIN>(group, &heard, marked);
+        let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked);
         if cut {
             flow.reduced();
         }
         let index = flow.index as usize;
         let now = Time(self.now);
         let mut back = None;
-        if !PLAIN && group.by_time {
+        if group.by_time::<K>() {
             if outcome.spurious {
                 flow.sent.undone += 1;
                 let before = group.windows.bring_back(index);
@@ -221,7 +95,7 @@ impl Engine {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
         }
-        if !PLAIN && group.by_time {
+        if group.by_time::<K>() {
             if let Some(after) = &allowed {
                 flow.data.reduce(after.window, &outcome);
             }
@@ -230,19 +104,19 @@ impl Engine {
         // During recovery an acknowledgement tells of one packet, whatever its number covers: the others were told of.
         // Nor does it after a timeout, until what was sent before it is behind (RFC 3465, section 2.3). Of laws that do not ask
         // about the bottleneck each says itself what an acknowledgement counts for.
-        let packets = if !PLAIN && group.by_time {
+        let packets = if group.by_time::<K>() {
             // As in Linux: what was delivered, by whatever number or block.
             outcome.delivered.max(1)
-        } else if was_recovering || (group.probes && !outcome.sure) {
+        } else if was_recovering || (group.probes::<K>() && !outcome.sure) {
             1
         } else {
             outcome.covered.max(u32::from(rtt.is_some()))
         };
         // A window beyond what the receiver takes is not used, so it does not grow (RFC 7661, section 4.1).
         // A law that requires the bottleneck follows its estimates, not its own last window.
-        let used = flow.window < group.receive_window || group.probes;
+        let used = flow.window < group.receive_window || group.probes::<K>();
         let settled = !flow.data.recovering() && used;
-        let probe = group.probes.then(|| Probe {
+        let probe = group.probes::<K>().then(|| Probe {
             tx: heard.tx,
             sure: outcome.sure,
             covered: outcome.covered,
@@ -250,7 +124,7 @@ impl Engine {
             fresh: flow.data.fresh,
             in_flight: flow.data.in_flight(),
         });
-        if !PLAIN
+        if K::OTHER
             && group.habits.echo == EcnEcho::Accurate
             && group.marks == Marks::Counted
             && let Some(feedback) = &mut flow.feedback
@@ -281,10 +155,10 @@ impl Engine {
             } else {
                 flow.timer.restart(self.now);
             }
-        } else if group.mends && flow.data.recovering() {
+        } else if !K::TODAY && group.mends && flow.data.recovering() {
             flow.data.mend();
         }
-        if !PLAIN && group.by_time {
+        if group.by_time::<K>() {
             allowed = flow.by_time(allowed);
         }
         if let Some(allowed) = allowed
@@ -295,17 +169,17 @@ impl Engine {
         if complete {
             self.completed(at);
         } else {
-            self.send_as::<PLAIN>(at);
+            self.send_as::<K>(at);
         }
-        if !PLAIN {
+        if !K::PLAIN {
             self.set_clock(at);
         }
     }
 
     /// Sends the packets allowed now.
     pub(crate) fn send(&mut self, at: usize) {
-        if self.groups[self.flows[at].group as usize].plain {
-            self.send_as::<true>(at);
+        if self.groups[self.flows[at].group as usize].kind == Kind::Plain {
+            self.send_as::<Plain>(at);
         } else {
             self.send_any(at);
         }
@@ -313,17 +187,17 @@ impl Engine {
 
     #[inline(never)]
     fn send_any(&mut self, at: usize) {
-        self.send_as::<false>(at);
+        self.send_as::<Other>(at);
         self.set_clock(at);
     }
 
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
-    fn send_as<const PLAIN: bool>(&mut self, at: usize) {
-        if !PLAIN && self.flows[at].opening != Opening::Done {
+    fn send_as<K: OfKind>(&mut self, at: usize) {
+        if !K::PLAIN && self.flows[at].opening != Opening::Done {
             return self.open(at);
         }
-        if !PLAIN && self.flows[at].sampler.is_some() {
+        if K::OTHER && self.flows[at].sampler.is_some() {
             self.before_sending(at);
         }
         let Self { now, flows, groups, agenda, numbering, .. } = self;
@@ -333,21 +207,23 @@ impl Engine {
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let fresh = now < flow.until;
-        let mut window = if PLAIN {
+        let mut window = if !K::OTHER {
             flow.window
         } else if group.unlimited && flow.burst.paces() {
             f64::INFINITY
         } else {
             flow.limit()
         };
-        if !PLAIN && group.fractions && window < 2.0 {
+        if K::OTHER && group.fractions && window < 2.0 {
             // The gap is what makes it less than this.
             window = if window > 1.0 { 2.0 } else { 1.0 };
         }
         loop {
-            let segment = if PLAIN || group.reliable {
-                let Some(segment) = flow.data.pick(window, fresh, group.receive_segments) else {
-                    if !PLAIN && let Some(sampler) = &mut flow.sampler {
+            let segment = if !K::OTHER || group.reliable {
+                let Some(segment) = flow.data.pick_as::<K>(window, fresh, group.receive_segments) else {
+                    if K::OTHER
+                        && let Some(sampler) = &mut flow.sampler
+                    {
                         let in_flight = flow.data.in_flight();
                         sampler.stopped(in_flight > 0 && in_flight as f64 + 1.0 > window);
                     }
@@ -359,7 +235,7 @@ impl Engine {
             } else {
                 break;
             };
-            if let Some(due) = if PLAIN { flow.burst.wait(now) } else { flow.wait(window, now) } {
+            if let Some(due) = if !K::OTHER { flow.burst.wait(now) } else { flow.wait(window, now) } {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
                     agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
@@ -367,7 +243,7 @@ impl Engine {
                 break;
             }
             let size = if segment.seq + 1 == flow.data.limit { flow.last_size } else { flow.size };
-            if !PLAIN
+            if K::OTHER
                 && flow.entry != NONE
                 && let Some(room) = self.entries[flow.entry as usize].held_until(now, u32::from(size))
             {
@@ -378,31 +254,37 @@ impl Engine {
                 break;
             }
             let begins = flow.burst.left == 0;
-            if !PLAIN && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(window, group.burst)) {
+            if K::OTHER && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(window, group.burst)) {
                 break;
             }
-            if !PLAIN
+            if K::OTHER
                 && let Some(sampler) = &mut flow.sampler
                 && begins
             {
                 flow.burst.left = flow.burst.left.max(sampler.quantum);
             }
-            flow.burst.sent::<PLAIN>(now);
-            if !PLAIN && let Some(pacer) = &mut flow.pacer {
-                pacer.sent();
+            if K::OTHER {
+                flow.burst.sent::<false>(now);
+                if let Some(pacer) = &mut flow.pacer {
+                    pacer.sent();
+                }
+            } else {
+                flow.burst.sent::<true>(now);
             }
             // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
-            let tx = if PLAIN || group.reliable { flow.data.next_tx() } else { segment.seq };
-            if PLAIN || group.reliable {
-                if !PLAIN && let Some(sampler) = &mut flow.sampler {
+            let tx = if !K::OTHER || group.reliable { flow.data.next_tx() } else { segment.seq };
+            if !K::OTHER || group.reliable {
+                if K::OTHER
+                    && let Some(sampler) = &mut flow.sampler
+                {
                     let in_flight = flow.data.in_flight();
-                    flow.data.sent(segment, now);
+                    flow.data.sent_as::<K>(segment, now);
                     if flow.data.in_flight() == in_flight {
                         sampler.replace();
                     }
                     sampler.send(tx, flow.data.oldest_tx(), now);
                 } else {
-                    flow.data.sent(segment, now);
+                    flow.data.sent_as::<K>(segment, now);
                 }
                 flow.sent.again += u64::from(segment.again);
                 if flow.timer.deadline == u64::MAX {
@@ -421,18 +303,18 @@ impl Engine {
             flow.sent.packets += 1;
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
             let mut flags = if segment.again { 0 } else { flow.flags };
-            if !PLAIN && group.handshake && segment.seq + 1 == flow.data.limit {
+            if !K::PLAIN && group.handshake && segment.seq + 1 == flow.data.limit {
                 flags |= FIN;
             }
             flow.flags &= if segment.again { u8::MAX } else { !CWR };
             let mut packet =
                 Packet { flow: at as u32, seq: segment.seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
-            if !PLAIN && group.accounts[0] & group.accounts[1] != NONE {
+            if K::OTHER && group.accounts[0] & group.accounts[1] != NONE {
                 for account in group.accounts.into_iter().filter(|account| *account != NONE) {
                     self.accounts[account as usize].sent += u64::from(size);
                 }
             }
-            if !PLAIN && self.looks {
+            if K::OTHER && self.looks {
                 if let Some(seen) = &mut self.seen {
                     seen.push(data_seen(&packet, Time(now), flow, group.reliable, End::Sender));
                 }
@@ -440,7 +322,7 @@ impl Engine {
                     packet.stamp(self.counted.stamp(now));
                 }
             }
-            let sent = if PLAIN || flow.entry == NONE {
+            let sent = if !K::OTHER || flow.entry == NONE {
                 if let Station::Port(port) = &mut link.station {
                     cross(packet, now, hop.line, port, (link.coins, &mut link.losses, &self.keys), lines, agenda)
                 } else {
@@ -456,13 +338,13 @@ impl Engine {
             };
             if !sent {
                 flow.sent.lost += 1;
-                if !PLAIN && self.looks && flow.entry == NONE {
+                if K::OTHER && self.looks && flow.entry == NONE {
                     self.counted.at_link(hop.port as usize, Time(now), link.station.arrivals());
                     self.counted.dropped(at as u32, true);
                 }
             }
         }
-        if !PLAIN {
+        if K::OTHER {
             flow.burst.left = 0;
             if !self.outbox.is_empty() {
                 self.post();

@@ -17,6 +17,7 @@ use crate::dynamics::Counted;
 use crate::elements::Leaving;
 use crate::entry::Entry;
 use crate::flow::{Flow, Group};
+use crate::kind::Kind;
 pub(crate) use crate::line::push;
 use crate::line::{APART, LATE, Line, MARKS};
 use crate::loss::{Fate, Losses};
@@ -130,7 +131,7 @@ impl Engine {
         }
         self.looks = self.seen.is_some() || self.counted.any();
         if self.looks {
-            self.groups.iter_mut().for_each(|group| group.plain = false);
+            self.groups.iter_mut().for_each(|group| group.kind = Kind::Other);
         }
         if measure.next() == 0 {
             // What happens at time zero belongs to a span that starts there.

@@ -81,36 +81,50 @@ impl Feedback {
 impl Engine {
     /// An acknowledgement with options reaches its sender, which learns from its blocks; `reply` then names its first block
     /// as one without options does.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn options_heard(&mut self, at: usize, reply: &mut Reply) -> Carried {
+        if !self.flows[at].blocks_known
+            && let Some(told) = &mut self.receivers[at].told
+            && told.under_way.hear_none(reply.from)
+        {
+            // None, and the one before had no blocks either.
+            return Carried { accurate: None, outstanding: 0 };
+        }
+        self.all_options_heard(at, reply)
+    }
+
+    #[inline(never)]
+    fn all_options_heard(&mut self, at: usize, reply: &mut Reply) -> Carried {
         let flow = &mut self.flows[at];
         let counts = flow.feedback.as_ref().is_some_and(|feedback| feedback.marks.is_some());
         let outstanding = if counts { flow.data.outstanding() } else { 0 };
         let told = self.receivers[at].told.as_mut().and_then(|told| told.under_way.hear(reply.from));
-        let Some((options, newer)) = told else {
-            reply.flags &= !SACK;
-            return Carried { accurate: None, outstanding };
-        };
-        let accurate = newer.then_some((options.ace, options.counters));
-        if options.count == 0 {
+        let (options, newer) = told.unwrap_or_default();
+        let accurate = options.filter(|_| newer).map(|options| (options.ace, options.counters));
+        let Some(told) = options.filter(|options| options.count > 0) else {
             if let Some(feedback) = flow.feedback.as_mut().filter(|_| newer) {
                 feedback.known = [(0, 0); BLOCKS];
+                flow.blocks_known = false;
                 flow.data.blocks(&[], 0, self.now, &mut ());
+            }
+            if options.is_none() {
+                reply.flags &= !SACK;
             }
             reply.from = 0;
             return Carried { accurate, outstanding };
-        }
+        };
         let next = packet::expand(flow.data.una, reply.seq);
         let tx = packet::expand(flow.data.next_tx(), reply.tx);
         let cause = flow.data.segment_of(tx);
         if let Some(feedback) = flow.feedback.as_mut().filter(|_| newer) {
-            let (news, count) = feedback.news(options.blocks(next), cause);
+            let (news, count) = feedback.news(told.blocks(next), cause);
+            flow.blocks_known = true;
             match &mut flow.sampler {
                 Some(sampler) => flow.data.blocks(&news[..count], tx, self.now, &mut **sampler),
                 None => flow.data.blocks(&news[..count], tx, self.now, &mut ()),
             }
         }
-        reply.from = options.blocks(next).next().map_or(0, |(from, _)| from as u32);
+        reply.from = told.blocks(next).next().map_or(0, |(from, _)| from as u32);
         Carried { accurate, outstanding }
     }
 }

@@ -7,6 +7,7 @@ use penstock_scenario::seed::{Coins, Stream};
 
 use crate::engine::Hop;
 use crate::feedback::{Carried, Feedback};
+use crate::kind::{Kind, OfKind};
 use crate::packet::{self, CWR, DUPLICATE, ECE, ECT, SACK};
 use crate::receiver::{Habits, Reply};
 use crate::sender::burst::Burst;
@@ -35,9 +36,7 @@ pub(crate) struct Group {
     /// Its name, and that of its law.
     pub(crate) name: String,
     pub(crate) law: &'static str,
-    /// Its data packets leave one by one, straight into a queue that is a [`Port`](penstock_link::Port), are acknowledged
-    /// one by one and at once, and are neither counted nor watched: computed once, not at every turn of their way.
-    pub(crate) plain: bool,
+    pub(crate) kind: Kind,
     /// The group's first flow, and one past its last.
     pub(crate) flows: (u32, u32),
     pub(crate) windows: Windows,
@@ -167,6 +166,8 @@ pub(crate) struct Flow {
     pub(crate) ack_timer: bool,
     /// Whether an event for the deadlines of recovery by time is on the agenda.
     pub(crate) clock_set: bool,
+    /// Whether the newest acknowledgement had blocks.
+    pub(crate) blocks_known: bool,
     /// Bytes on the wire of the last segment there is to send, and of every other.
     pub(crate) last_size: u16,
     pub(crate) size: u16,
@@ -212,6 +213,20 @@ pub(crate) struct Flow {
     pub(crate) feedback: Option<Box<Feedback>>,
 }
 
+impl Group {
+    /// Its recovery is by time (RACK).
+    #[inline]
+    pub(crate) fn by_time<K: OfKind>(&self) -> bool {
+        K::TODAY || (K::OTHER && self.by_time)
+    }
+
+    /// Its law requires samples of the bottleneck.
+    #[inline]
+    pub(crate) fn probes<K: OfKind>(&self) -> bool {
+        !K::TODAY && self.probes
+    }
+}
+
 impl Flow {
     /// A new output of the law; false where it is no valid number.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
@@ -255,9 +270,10 @@ impl Flow {
 
     /// The limits of the flow where recovery is by time: during a reduction those of the reduction, whatever the law's output, and
     /// the law's output once it is over.
+    #[inline]
     pub(crate) fn by_time(&mut self, allowed: Option<Allowed>) -> Option<Allowed> {
+        let Some(rack) = self.data.rack().filter(|rack| rack.is_in_trouble()) else { return allowed };
         let gap_s = allowed.map_or(self.burst.gap_s(), |allowed| allowed.gap_s);
-        let Some(rack) = self.data.rack() else { return allowed };
         match rack.shape(allowed.map(|allowed| allowed.window)) {
             Some(window) => Some(Allowed { window, gap_s }),
             None => allowed,
@@ -277,10 +293,10 @@ impl Flow {
     }
 
     /// The round trip that an acknowledgement of a packet sent at `sent` measured: the true one is recorded; the timer and the law
-    /// have the sender's estimate of it. `PLAIN` means that the group is.
+    /// have the sender's estimate of it. The group is of kind `K`.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
-    pub(crate) fn round_trip<const PLAIN: bool>(
+    pub(crate) fn round_trip<K: OfKind>(
         &mut self,
         group: &mut Group,
         heard: &Heard,
@@ -291,7 +307,9 @@ impl Flow {
         self.sent.rtt += u128::from(rtt.0);
         self.sent.rtts += 1;
         self.sent.least_rtt = self.sent.least_rtt.min(rtt.0);
-        if !PLAIN && let Some(noise) = &mut group.noise {
+        if K::OTHER
+            && let Some(noise) = &mut group.noise
+        {
             rtt = noise.heard(self.index as usize, rtt);
         }
         self.timer.sample(now, rtt.0, heard.tx >= self.round);
@@ -311,16 +329,16 @@ impl Flow {
     /// Whether marks begin a congestion event: an echo of a packet sent after the last one does (RFC 3168: once a window).
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
-    pub(crate) fn cut_by<const PLAIN: bool>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
+    pub(crate) fn cut_by<K: OfKind>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
         if marked == 0
             || group.marks != Marks::Congestion
             || heard.tx < self.data.event
-            || (!PLAIN && group.latched && !self.data.is_new(heard.tx))
+            || (!K::PLAIN && group.latched && !self.data.is_new(heard.tx))
         {
             return false;
         }
         // By time, what a recovery or an earlier mark began is one reduction until it ends, as in Linux.
-        let again = !PLAIN && group.by_time && self.data.in_recovery();
+        let again = group.by_time::<K>() && self.data.in_recovery();
         self.data.cut();
         if again && let Some(rack) = self.data.rack() {
             rack.marked();

@@ -65,55 +65,84 @@ pub(crate) fn has_place(blocks: u32, most: u32) -> bool {
 }
 
 /// The options of a flow's acknowledgements under way.
+///
+/// Most acknowledgements have none. Those have a number too, but no slot in the ring, which has memory only once there are
+/// options.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
-    ring: Vec<Options>,
     /// The number of the next.
     next: u64,
     /// One past the latest that the sender has processed.
     heard: u64,
     /// The first of this connection.
     first: u64,
+    /// One past the latest with options.
+    told: u64,
+    /// Acknowledgements that are kept: the slots that the ring has, or will have once there are options. What is older than
+    /// `floor` was forgotten when it grew.
+    capacity: u64,
+    floor: u64,
+    ring: Vec<Options>,
 }
 
 impl UnderWay {
     /// An acknowledgement will carry this; returns its number.
     pub(crate) fn push(&mut self, options: &Options) -> u32 {
-        if self.next - self.kept() == self.ring.len() as u64 {
+        let number = self.pass();
+        self.told = self.next;
+        if self.ring.len() as u64 != self.capacity {
             self.grow();
         }
-        let (number, at) = (self.next as u32, self.slot(self.next));
+        let at = self.slot(self.told - 1);
         let place = &mut self.ring[at];
-        // Most acknowledgements have no blocks, and those of an older one are not looked at then.
+        // Without blocks those of an older one are not looked at.
         if options.count > 0 {
             place.blocks = options.blocks;
         }
         (place.number, place.count, place.ace, place.counters) = (number, options.count, options.ace, options.counters);
+        number
+    }
+
+    /// An acknowledgement will have none; returns its number.
+    #[inline]
+    pub(crate) fn pass(&mut self) -> u32 {
+        if self.next - self.kept() == self.capacity {
+            (self.floor, self.capacity) = (self.kept(), (self.capacity * 2).max(4));
+        }
+        let number = self.next as u32;
         self.next += 1;
         number
     }
 
-    /// The acknowledgement with that number reaches its sender: its options, unless they are forgotten or of another
-    /// connection, and whether it is newer than all before.
+    /// The acknowledgement with that number reaches its sender. True if it is known, by its number, to have no options.
     #[inline]
-    pub(crate) fn hear(&mut self, number: u32) -> Option<(&Options, bool)> {
-        let which = self.under_way(number)?;
+    pub(crate) fn hear_none(&mut self, number: u32) -> bool {
+        let which = expand(self.next, number);
+        let none = which >= self.told.max(self.first) && which < self.next;
+        if none {
+            self.heard = self.heard.max(which + 1);
+        }
+        none
+    }
+
+    /// The acknowledgement with that number reaches its sender: its options, unless it has none or they are forgotten, and
+    /// whether it is newer than all before. Nothing if it is of another connection.
+    pub(crate) fn hear(&mut self, number: u32) -> Option<(Option<&Options>, bool)> {
+        let which = expand(self.next, number);
+        if which < self.first || which >= self.next {
+            return None;
+        }
         let newer = which >= self.heard;
         self.heard = self.heard.max(which + 1);
-        Some((&self.ring[self.slot(which)], newer))
+        Some((self.look(number), newer))
     }
 
-    /// The options of the acknowledgement with that number.
+    /// The options of the acknowledgement with that number, unless it has none, or they are forgotten or of another connection.
     pub(crate) fn look(&self, number: u32) -> Option<&Options> {
-        self.under_way(number).map(|which| &self.ring[self.slot(which)])
-    }
-
-    /// The number in full, unless that acknowledgement is forgotten or of another connection.
-    #[inline]
-    fn under_way(&self, number: u32) -> Option<u64> {
         let which = expand(self.next, number);
-        let there = which >= self.first && which < self.next && self.next - which <= self.ring.len() as u64;
-        (there && self.ring[self.slot(which)].number == number).then_some(which)
+        let there = which >= self.first.max(self.floor) && which < self.told && self.next - which <= self.capacity;
+        let options = self.ring.get(self.slot(there.then_some(which)?))?;
+        (options.number == number).then_some(options)
     }
 
     /// Another connection begins: acknowledgements under way belong to none.
@@ -132,10 +161,14 @@ impl UnderWay {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Options::NONE; (self.ring.len() * 2).max(4)];
+        let mut ring = vec![Options::NONE; self.capacity as usize];
         let mask = ring.len() - 1;
-        for which in self.kept()..self.next {
-            ring[which as usize & mask] = self.ring[self.slot(which)];
+        if !self.ring.is_empty() {
+            for which in self.kept()..self.next {
+                if let Some(options) = self.look(which as u32) {
+                    ring[which as usize & mask] = *options;
+                }
+            }
         }
         self.ring = ring;
     }
@@ -154,13 +187,16 @@ mod tests {
     fn what_is_under_way_is_kept() {
         let mut under_way = UnderWay::default();
         let numbers: Vec<u32> = (0..200).map(|n| under_way.push(&with(n as u8 & 7))).collect();
-        assert_eq!(under_way.hear(numbers[10]).map(|(o, newer)| (o.ace, newer)), Some((2, true)));
-        assert_eq!(under_way.hear(numbers[9]).map(|(o, newer)| (o.ace, newer)), Some((1, false)));
+        let hear = |under_way: &mut UnderWay, number: u32| {
+            under_way.hear(number).map(|(options, newer)| (options.map(|options| options.ace), newer))
+        };
+        assert_eq!(hear(&mut under_way, numbers[10]), Some((Some(2), true)));
+        assert_eq!(hear(&mut under_way, numbers[9]), Some((Some(1), false)));
         for n in 200..10_000u32 {
             let number = under_way.push(&with(n as u8 & 7));
-            assert_eq!(under_way.hear(number).map(|(o, newer)| (o.ace, newer)), Some((n as u8 & 7, true)));
+            assert_eq!(hear(&mut under_way, number), Some((Some(n as u8 & 7), true)));
         }
-        assert_eq!(under_way.hear(numbers[20]), None);
+        assert_eq!(hear(&mut under_way, numbers[20]), Some((None, false)));
         assert_eq!(under_way.ring.len(), 256);
     }
 
@@ -172,7 +208,31 @@ mod tests {
         under_way.restart();
         let new = under_way.push(&with(2));
         assert_eq!(under_way.hear(old), None);
-        assert_eq!(under_way.hear(new).map(|(o, _)| o.ace), Some(2));
+        assert_eq!(under_way.hear(new).and_then(|(o, _)| o).map(|o| o.ace), Some(2));
+    }
+
+    /// Acknowledgements without options count as they pass, and those with options are found among them. Nothing has
+    /// memory before there are options.
+    #[test]
+    fn most_acknowledgements_have_no_options() {
+        let mut under_way = UnderWay::default();
+        let numbers: Vec<u32> = (0..300).map(|_| under_way.pass()).collect();
+        assert!(numbers[..100].iter().all(|number| under_way.hear_none(*number)));
+        assert_eq!(under_way.ring.len(), 0);
+        let told = under_way.push(&with(3));
+        let later = under_way.pass();
+        assert!(!under_way.hear_none(numbers[200]) && !under_way.hear_none(told), "their numbers do not say so");
+        assert_eq!(under_way.hear(numbers[200]), Some((None, true)));
+        assert_eq!(under_way.hear(numbers[150]), Some((None, false)));
+        assert!(under_way.hear_none(later), "it comes before the one with options");
+        assert_eq!(under_way.hear(told).map(|(o, newer)| (o.unwrap().ace, newer)), Some((3, false)));
+        (0..1000).for_each(|_| {
+            assert!({
+                let number = under_way.pass();
+                under_way.hear_none(number)
+            })
+        });
+        assert_eq!(under_way.look(told), None, "forgotten, though nothing has taken its place");
     }
 
     /// RFC 9768, section 3.2.3, and RFC 2018, section 3: 40 B hold timestamps, two blocks and two counters, or three blocks.

@@ -21,6 +21,7 @@ use crate::engine::{Account, Engine, Numbering};
 use crate::entry::Entry;
 use crate::feedback::Feedback;
 use crate::flow::{Flow, Group, NONE, Noise, Opening, Sent};
+use crate::kind::Kind;
 use crate::line::{APART, ECN, Line, MARKS};
 use crate::loss::Losses;
 use crate::measure::Measure;
@@ -70,7 +71,9 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         .collect();
     for group in &mut parts.groups {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
-        group.plain &= first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_)));
+        if !first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_))) {
+            group.kind = Kind::Other;
+        }
     }
     let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, mut clients, mut rare, unfinished } =
         parts;
@@ -214,6 +217,7 @@ impl Parts {
             accecn_option: group.sender.accecn_option,
         };
         let options = needs.reliable && habits.options();
+        let by_time = needs.reliable && group.sender.recovery == Recovery::Rack;
         let mut flags = if needs.marks == cc::Marks::Ignored { 0 } else { ECT };
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
@@ -251,7 +255,6 @@ impl Parts {
                 self.sources.len() as u32 - 1
             });
             let ack = if group.sender.delayed_ack > 1 { self.rare(Now::Ack(number)) } else { NONE };
-            let by_time = needs.reliable && group.sender.recovery == Recovery::Rack;
             let clock = if by_time { self.rare(Now::Clock(number)) } else { NONE };
             let shakes = needs.reliable && group.sender.handshake;
             let opening = if shakes { Opening::Needed } else { Opening::Done };
@@ -274,6 +277,7 @@ impl Parts {
                 ack_due: 0,
                 clock,
                 clock_set: false,
+                blocks_known: false,
                 syn_sent: 0,
                 syn: (0, 0),
                 opening_again: false,
@@ -329,20 +333,30 @@ impl Parts {
         let loss = (group.loss > 0.0).then(|| (group.loss, scenario.seed.coins(&format!("flows.{name}/loss"))));
         let one_by_one = needs.reliable
             && sender.burst < 2
-            && sender.delayed_ack < 2
-            && sender.recovery != Recovery::Rack
             && !needs.delivery
             && !needs.fractions
-            && !sender.handshake
-            && !options
             && noise.is_none()
             && !windowed
             && sender.limit == Limit::Window;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
+        let kind = if !one_by_one || !at_once || accounts != [NONE; 2] || loss.is_some() {
+            Kind::Other
+        } else if sender.delayed_ack < 2 && !by_time && !sender.handshake && !options {
+            Kind::Plain
+        } else if sender.delayed_ack > 1
+            && by_time
+            && options
+            && habits.echo != EcnEcho::Accurate
+            && needs.bottleneck.is_none()
+        {
+            Kind::Today
+        } else {
+            Kind::Other
+        };
         self.groups.push(Group {
             name: name.to_owned(),
             law: group.cc.law.name,
-            plain: one_by_one && at_once && accounts == [NONE; 2] && loss.is_none(),
+            kind,
             flows,
             windows,
             habits,
@@ -356,7 +370,7 @@ impl Parts {
             loss,
             noise,
             handshake: needs.reliable && sender.handshake,
-            by_time: needs.reliable && sender.recovery == Recovery::Rack,
+            by_time,
             probes: needs.bottleneck.is_some(),
             delivery: needs.delivery,
             fractions: needs.fractions,

@@ -15,6 +15,10 @@ pub(crate) use sack::Sack;
 
 use rack::Place;
 
+use crate::kind::OfKind;
+#[cfg(test)]
+use crate::kind::Other;
+
 use records::Records;
 
 /// An acknowledgement, its numbers restored to 64 bits.
@@ -152,31 +156,31 @@ impl Data {
     }
 
     /// An acknowledgement arrived.
-    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
-    #[inline(always)]
+    #[cfg(test)]
     pub(crate) fn hear(&mut self, heard: &Heard, now: u64) -> Outcome {
-        self.hear_for(heard, now, &mut ())
+        self.hear_as::<Other, ()>(heard, now, &mut ())
     }
 
-    /// The same, where each transmission is accounted for.
+    /// An acknowledgement arrived. The flow is of kind `K`; each transmission is accounted for.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(crate) fn hear_for<L: Ledger>(&mut self, heard: &Heard, now: u64, ledger: &mut L) -> Outcome {
+    pub(crate) fn hear_as<K: OfKind, L: Ledger>(&mut self, heard: &Heard, now: u64, ledger: &mut L) -> Outcome {
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
         let (mut delivered, mut spurious) = (0, false);
         let (sent, lost) = match &mut self.rule {
-            Rule::Sack(sack) => sack.hear(&mut self.records, heard, self.una, self.event, ledger),
-            Rule::NewReno(newreno) => {
+            Rule::Sack(sack) if !K::TODAY => sack.hear(&mut self.records, heard, self.una, self.event, ledger),
+            Rule::NewReno(newreno) if !K::TODAY => {
                 let sent = self.records.sent(heard.tx);
                 (sent, newreno.hear(&mut self.records, heard, self.una, self.fresh, self.recover))
             }
-            Rule::Rack(rack) => {
+            Rule::Rack(rack) if !K::PLAIN => {
                 let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
                 let news = rack.hear(&mut self.records, heard, place, ledger);
                 (delivered, spurious) = (news.delivered, news.spurious);
                 (news.sent, news.event)
             }
+            _ => unreachable!("the kind of a group goes by its recovery"),
         };
         self.una = self.una.max(heard.cumulative);
         if spurious {
@@ -185,7 +189,8 @@ impl Data {
         if lost {
             self.cut();
             (self.recover, self.once) = (self.fresh, self.fresh);
-        } else if let Rule::NewReno(newreno) = &self.rule
+        } else if !K::TODAY
+            && let Rule::NewReno(newreno) = &self.rule
             && newreno.gave_up()
         {
             self.recover = self.recover.min(self.una);
@@ -282,11 +287,17 @@ impl Data {
     }
 
     /// The segment to send next if `window` allows one; new data only if `fresh`.
+    #[cfg(test)]
+    pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_segments: u64) -> Option<Segment> {
+        self.pick_as::<Other>(window, fresh, receive_segments)
+    }
+
+    /// The same for a flow of kind `K`.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(crate) fn pick(&mut self, window: f64, fresh: bool, receive_segments: u64) -> Option<Segment> {
+    pub(crate) fn pick_as<K: OfKind>(&mut self, window: f64, fresh: bool, receive_segments: u64) -> Option<Segment> {
         let again = match &mut self.rule {
-            Rule::Sack(sack) => {
+            Rule::Sack(sack) if !K::TODAY => {
                 // One more would exceed the window.
                 let full = sack.in_flight > 0 && f64::from(sack.in_flight) + 1.0 > window;
                 if full && sack.urgent == 0 {
@@ -302,19 +313,20 @@ impl Data {
                 }
                 again
             }
-            Rule::NewReno(newreno) => match newreno.pick(self.una, self.fresh, window) {
+            Rule::NewReno(newreno) if !K::TODAY => match newreno.pick(self.una, self.fresh, window) {
                 newreno::Pick::Again(seq) => Some(seq),
                 newreno::Pick::Fresh => None,
                 newreno::Pick::Nothing => return None,
             },
-            Rule::Rack(rack) => {
-                let new = fresh && self.fresh < self.limit && self.fresh - self.una < receive_segments;
+            Rule::Rack(rack) if !K::PLAIN => {
+                let new = || fresh && self.fresh < self.limit && self.fresh - self.una < receive_segments;
                 match rack.pick(self.una, self.fresh, window, new) {
                     rack::Pick::Again(seq) => Some(seq),
                     rack::Pick::Fresh => None,
                     rack::Pick::Nothing => return None,
                 }
             }
+            _ => unreachable!("the kind of a group goes by its recovery"),
         };
         if let Some(seq) = again {
             return Some(Segment { seq, again: true });
@@ -324,20 +336,27 @@ impl Data {
     }
 
     /// The picked segment was sent.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn sent(&mut self, segment: Segment, now: u64) {
+        self.sent_as::<Other>(segment, now);
+    }
+
+    /// The same for a flow of kind `K`.
+    #[inline]
+    pub(crate) fn sent_as<K: OfKind>(&mut self, segment: Segment, now: u64) {
         let tx = self.records.next;
         self.records.push(segment.seq, now, segment.again);
         match &mut self.rule {
-            Rule::Sack(sack) => sack.sent(segment),
-            Rule::NewReno(newreno) => newreno.sent(segment),
-            Rule::Rack(rack) => {
+            Rule::Sack(sack) if !K::TODAY => sack.sent(segment),
+            Rule::NewReno(newreno) if !K::TODAY => newreno.sent(segment),
+            Rule::Rack(rack) if !K::PLAIN => {
                 if segment.again {
                     self.once = self.fresh;
                 }
                 let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
                 rack.sent(&mut self.records, segment, tx, place);
             }
+            _ => unreachable!("the kind of a group goes by its recovery"),
         }
         if !segment.again {
             self.fresh += 1;

@@ -328,7 +328,7 @@ mod tests {
         fn hear(&mut self, now_ms: u64, cumulative: u64, tx: u64, from: Option<u64>) -> (AckSample, Vec<Transmission>) {
             self.sampler.begin(now_ms * MS);
             let heard = Heard { cumulative, tx, from, duplicate: false };
-            let outcome = self.data.hear_for(&heard, now_ms * MS, &mut self.sampler);
+            let outcome = self.data.hear_as::<crate::kind::Other, _>(&heard, now_ms * MS, &mut self.sampler);
             let losses: Vec<_> = (0..).map_while(|at| self.sampler.loss(at)).collect();
             assert_eq!(self.sampler.in_flight(), self.data.in_flight());
             (self.sampler.finish(0, outcome.sent.map(|sent| Time(now_ms * MS - sent))), losses)
@@ -509,7 +509,7 @@ mod tests {
                     }
                     ends.sampler.begin(now * MS);
                     let heard = Heard { cumulative: next, tx, from, duplicate };
-                    let outcome = ends.data.hear_for(&heard, now * MS, &mut ends.sampler);
+                    let outcome = ends.data.hear_as::<crate::kind::Other, _>(&heard, now * MS, &mut ends.sampler);
                     (0..).map_while(|at| ends.sampler.loss(at)).for_each(drop);
                     ends.sampler.finish(0, outcome.sent.map(|sent| Time(now * MS - sent)));
                     assert_eq!(ends.sampler.in_flight(), ends.data.in_flight(), "{recovery:?} {seed} at {now}");

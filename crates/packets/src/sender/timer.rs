@@ -23,6 +23,9 @@ pub(crate) struct Timer {
     /// By RFC 6298 the mean deviation; by Linux the term added to the smoothed round trip, which is four of them; by a coarse
     /// clock the mean deviation in quarters of a tick.
     variation: u64,
+    /// By Linux four mean deviations, as of the last sample and the largest of this round trip [ps].
+    deviation: u64,
+    largest: u64,
     rto: u64,
     least: u64,
     rule: Rule,
@@ -33,26 +36,19 @@ pub(crate) struct Timer {
     pub(crate) scheduled: bool,
 }
 
-/// The rule from samples to the timeout, and its own state.
+/// The rule from samples to the timeout.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     Rfc6298,
-    Linux(Linux),
+    Linux,
     /// In whole ticks of this many ps.
     Ticks(u64),
-}
-
-/// Four mean deviations, as of the last sample and the largest of this round trip [ps].
-#[derive(Debug, Clone, Copy, Default)]
-struct Linux {
-    deviation: u64,
-    largest: u64,
 }
 
 impl Timer {
     pub(crate) fn new(rule: Rto, least: Time, tick: Option<Time>) -> Self {
         let rule = match (rule, tick) {
-            (Rto::Linux, _) => Rule::Linux(Linux::default()),
+            (Rto::Linux, _) => Rule::Linux,
             (Rto::Rfc6298, None) => Rule::Rfc6298,
             (Rto::Rfc6298, Some(tick)) => Rule::Ticks(tick.0),
         };
@@ -63,10 +59,12 @@ impl Timer {
         Self {
             smoothed: 0,
             variation: 0,
+            deviation: 0,
+            largest: 0,
             rto: match rule {
                 Rule::Rfc6298 => FIRST.max(least),
                 Rule::Ticks(tick) => FIRST.max(least).next_multiple_of(tick),
-                Rule::Linux(_) => FIRST,
+                Rule::Linux => FIRST,
             },
             least,
             rule,
@@ -82,7 +80,7 @@ impl Timer {
         self.doublings = 0;
         match self.rule {
             Rule::Rfc6298 => self.rfc6298(rtt),
-            Rule::Linux(kept) => self.linux(kept, rtt, round),
+            Rule::Linux => self.linux(rtt, round),
             Rule::Ticks(tick) if round => self.ticks(tick, now, rtt),
             Rule::Ticks(_) => {}
         }
@@ -105,28 +103,26 @@ impl Timer {
     /// is at least `least`, rises with the deviation at once, and falls towards the largest of each round trip by a quarter
     /// of the difference. A round trip that falls counts an eighth where it would raise the deviation.
     #[inline(never)]
-    fn linux(&mut self, kept: Linux, rtt: u64, round: bool) {
-        let Linux { mut deviation, mut largest } = kept;
+    fn linux(&mut self, rtt: u64, round: bool) {
         if self.smoothed == 0 {
-            (self.smoothed, deviation) = (rtt, 2 * rtt);
-            self.variation = deviation.max(self.least);
-            largest = self.variation;
+            (self.smoothed, self.deviation) = (rtt, 2 * rtt);
+            self.variation = self.deviation.max(self.least);
+            self.largest = self.variation;
         } else {
-            let (off, mean) = (rtt.abs_diff(self.smoothed), deviation / 4);
-            deviation = match off.checked_sub(mean) {
-                Some(more) if rtt < self.smoothed => deviation + more / 8,
-                Some(more) => deviation + more,
-                None => deviation - (mean - off),
+            let (off, mean) = (rtt.abs_diff(self.smoothed), self.deviation / 4);
+            self.deviation = match off.checked_sub(mean) {
+                Some(more) if rtt < self.smoothed => self.deviation + more / 8,
+                Some(more) => self.deviation + more,
+                None => self.deviation - (mean - off),
             };
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
-            largest = largest.max(deviation);
-            self.variation = self.variation.max(largest);
+            self.largest = self.largest.max(self.deviation);
+            self.variation = self.variation.max(self.largest);
             if round {
-                self.variation -= (self.variation - largest) / 4;
-                largest = self.least;
+                self.variation -= (self.variation - self.largest) / 4;
+                self.largest = self.least;
             }
         }
-        self.rule = Rule::Linux(Linux { deviation, largest });
         self.rto = (self.smoothed + self.variation).min(MOST_OF_LINUX);
     }
 
@@ -162,7 +158,7 @@ impl Timer {
     pub(crate) fn restart(&mut self, now: u64) {
         let most = match self.rule {
             Rule::Rfc6298 | Rule::Ticks(_) => MOST,
-            Rule::Linux(_) => MOST_OF_LINUX,
+            Rule::Linux => MOST_OF_LINUX,
         };
         self.deadline = now.saturating_add((self.rto << self.doublings).min(most));
     }
@@ -179,11 +175,7 @@ impl Timer {
 
     /// Another connection begins: nothing is known of its path.
     pub(crate) fn restart_connection(&mut self) {
-        let rule = match self.rule {
-            Rule::Linux(_) => Rule::Linux(Linux::default()),
-            rule => rule,
-        };
-        *self = Self { scheduled: self.scheduled, ..Self::by(rule, self.least) };
+        *self = Self { scheduled: self.scheduled, ..Self::by(self.rule, self.least) };
     }
 
     /// It expired: wait twice as long next time (5.5).
@@ -284,8 +276,7 @@ mod tests {
                 timer.sample(NOW, 400 * MS, false);
             }
             timer.sample(NOW, rtt, false);
-            let Rule::Linux(kept) = timer.rule else { panic!("{timer:?}") };
-            kept.deviation
+            timer.deviation
         };
         let (up, down) = (after(480 * MS), after(320 * MS));
         assert!((80 * MS - 100..80 * MS + 100).contains(&up), "{up}");

@@ -24,6 +24,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[(
         "flow.rs",
         "handshake.rs",
         "measure.rs",
+        "receiving.rs",
         "sender/window.rs",
         "sight.rs",
         "station.rs",

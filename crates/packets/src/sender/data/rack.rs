@@ -9,17 +9,20 @@
 //! pass for reordering. After a timeout, segments sent less than a round trip and the
 //! reordering window ago are not marked lost.
 
+mod order;
 mod probe;
+mod send;
 mod spurious;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::prr::Prr;
 use super::records::{Fate, Record, Records};
-use super::{Heard, Ledger, Segment};
+use super::{Heard, Ledger};
 use crate::packet::expand;
 use penstock_scenario::model::RackOptions;
 use probe::Probe;
+pub(super) use send::Pick;
 use spurious::Episode;
 
 /// DupThresh of RFC 8985: with so many delivered beyond a hole, nothing is waited for unless there was reordering.
@@ -27,19 +30,24 @@ const THRESHOLD: u64 = 3;
 /// A wider reordering window lasts for so many recoveries without a duplicate SACK.
 const PERSISTS: u32 = 16;
 /// State of the sender about its segments.
+///
+/// In the order of memory: fields of every packet come first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Rack {
-    options: RackOptions,
-    /// Added to the probe's time while one segment is out: the receiver may delay its acknowledgement [ps].
-    max_ack_delay: u64,
     /// Transmissions neither delivered nor lost; never two of one segment.
     pub(super) in_flight: u32,
-    /// RACK.segs_sacked: segments delivered beyond the cumulative number.
-    sacked: u64,
+    options: RackOptions,
+    /// Something below is not as it is while segments arrive in order: one that came beyond a hole, that was lost or was sent
+    /// again; a probe, a recovery, or a reduction. Then each acknowledgement and each segment is looked at for all of this.
+    trouble: bool,
+    /// A segment goes out whatever the window is: a probe is due, or the first one after a timeout.
+    probes: bool,
+    urgent: bool,
+    /// RACK.reordering_seen.
+    reordering: bool,
     /// One past the segment with the highest number that was delivered: RACK.fack.
     highest: u64,
-    /// The same before the acknowledgement under way.
-    fack: u64,
     /// The latest transmission that was delivered, plus one, and its round trip: RACK.xmit_ts, RACK.rtt.
     latest: u64,
     rtt: u64,
@@ -47,26 +55,29 @@ pub(crate) struct Rack {
     srtt: u64,
     /// Transmissions below this one are delivered or lost.
     examined: u64,
+    /// When the next probe goes out [ps].
+    pub(super) probe_at: Option<u64>,
+    /// When the other overtaken segments count as lost [ps].
+    pub(super) due: Option<u64>,
+    /// Added to the probe's time while one segment is out: the receiver may delay its acknowledgement [ps].
+    max_ack_delay: u64,
+    /// The highest before the acknowledgement under way.
+    fack: u64,
+    /// RACK.segs_sacked: segments delivered beyond the cumulative number.
+    sacked: u64,
     /// Segments to send again.
     lost: VecDeque<u64>,
     /// Segments that older blocks of the acknowledgement reported.
     early: u64,
     /// Segments that were sent again, and the last transmission of each.
     again: BTreeMap<u64, u64>,
-    /// RACK.reordering_seen, RACK.reo_wnd_mult, RACK.reo_wnd_persist, RACK.dsack_round.
-    reordering: bool,
+    /// RACK.reo_wnd_mult, RACK.reo_wnd_persist, RACK.dsack_round.
     multiplier: u32,
     persists: u32,
     dsack_round: Option<u64>,
-    /// When the other overtaken segments count as lost [ps].
-    pub(super) due: Option<u64>,
-    /// When the next probe goes out [ps]; and the one that is out.
-    pub(super) probe_at: Option<u64>,
+    /// The probe that is out.
     probe: Option<Probe>,
     last_probe: Option<u64>,
-    /// A segment goes out whatever the window is: a probe is due, or the first one after a timeout.
-    probes: bool,
-    urgent: bool,
     /// The reduction under way, and the window that the law allows since it began [packets].
     prr: Option<Prr>,
     law: Option<f64>,
@@ -101,30 +112,31 @@ pub(super) struct Place {
 impl Rack {
     pub(super) fn new(options: RackOptions, max_ack_delay: u64) -> Self {
         Self {
-            options,
-            max_ack_delay,
             in_flight: 0,
-            sacked: 0,
+            options,
+            trouble: false,
+            probes: false,
+            urgent: false,
+            reordering: false,
             highest: 0,
-            fack: 0,
             latest: 0,
             rtt: 0,
             least_rtt: u64::MAX,
             srtt: 0,
             examined: 0,
+            probe_at: None,
+            due: None,
+            max_ack_delay,
+            fack: 0,
+            sacked: 0,
             lost: VecDeque::new(),
             early: 0,
             again: BTreeMap::new(),
-            reordering: false,
             multiplier: 1,
             persists: 0,
             dsack_round: None,
-            due: None,
-            probe_at: None,
             probe: None,
             last_probe: None,
-            probes: false,
-            urgent: false,
             prr: None,
             law: None,
             timeout_until: 0,
@@ -137,15 +149,16 @@ impl Rack {
         *self = Self { latest: next_tx, examined: next_tx, ..Self::new(self.options, self.max_ack_delay) };
     }
 
-    /// An acknowledgement.
+    /// Any acknowledgement.
     #[inline(never)]
-    pub(super) fn hear<L: Ledger>(
-        &mut self,
-        records: &mut Records,
-        heard: &Heard,
-        place: Place,
-        ledger: &mut L,
-    ) -> News {
+    fn hear_all<L: Ledger>(&mut self, records: &mut Records, heard: &Heard, place: Place, ledger: &mut L) -> News {
+        let news = self.hear_any(records, heard, place, ledger);
+        let recovers = place.una.max(heard.cumulative) < place.recover.max(self.timeout_until);
+        self.trouble = news.event || (recovers && !news.spurious) || !self.is_calm();
+        news
+    }
+
+    fn hear_any<L: Ledger>(&mut self, records: &mut Records, heard: &Heard, place: Place, ledger: &mut L) -> News {
         let Place { una, fresh, recover, now } = place;
         let after = una.max(heard.cumulative);
         let covered = after - una;
@@ -227,6 +240,7 @@ impl Rack {
         ledger: &mut L,
     ) {
         self.fack = self.highest;
+        self.trouble |= !ranges.is_empty();
         for &(from, end) in ranges {
             for (tx, _) in records.of(from, end, tx) {
                 if records.at(tx).fate != Fate::Delivered {
@@ -243,6 +257,7 @@ impl Rack {
     }
 
     /// A round trip was measured [ps].
+    #[inline]
     pub(crate) fn measure(&mut self, rtt: u64) {
         self.least_rtt = self.least_rtt.min(rtt);
         self.srtt = if self.srtt == 0 { rtt } else { self.srtt - self.srtt / 8 + rtt / 8 };
@@ -259,11 +274,11 @@ impl Rack {
         ledger: &mut L,
     ) {
         let record = records.at(tx);
-        let Record { sent, again, fate, .. } = *record;
+        let was = *record;
         let seq = expand(una, record.seq);
         record.fate = Fate::Delivered;
-        let mut sent_again = again;
-        match fate {
+        let mut sent_again = was.again;
+        match was.fate {
             Fate::InFlight => {
                 self.in_flight -= 1;
                 ledger.delivered(tx);
@@ -280,16 +295,9 @@ impl Rack {
             }
             Fate::Delivered => {}
         }
-        let rtt = now - sent;
-        // A retransmission that seems faster than any round trip was not what arrived (RFC 8985, section 6.2, step 2).
-        if tx >= self.latest && !(again && rtt < self.least_rtt) {
-            (self.latest, self.rtt) = (tx + 1, rtt);
-        }
-        if duplicate {
-        } else if seq >= self.highest {
-            self.highest = seq + 1;
-        } else if !sent_again && seq + 1 < self.fack {
-            self.reordering = true;
+        self.learn(was, tx, now);
+        if !duplicate {
+            self.reach(seq, sent_again);
         }
     }
 
@@ -421,6 +429,7 @@ impl Rack {
         let losses = self.examine(records, una, now, in_recovery, ledger);
         if losses {
             self.probe_at = None;
+            self.trouble = true;
         }
         News { losses, event: losses && !in_recovery, ..News::default() }
     }
@@ -429,6 +438,7 @@ impl Rack {
     pub(super) fn reduce(&mut self, ssthresh: f64, outstanding: u64, delivered: u32, undo: bool) {
         self.episode = (undo && self.options.undo).then(|| self.new_episode());
         self.probe_at = None;
+        self.trouble = true;
         if outstanding == 0 {
             // There is no recovery whose end would end the reduction.
             (self.prr, self.law, self.episode) = (None, None, None);
@@ -452,6 +462,9 @@ impl Rack {
     /// The window, where it is not the law's output now: that of the reduction under way, or the law's output when
     /// that came to an end [packets]. `law` is its output, if it was called.
     pub(crate) fn shape(&mut self, law: Option<f64>) -> Option<f64> {
+        if !self.trouble {
+            return None;
+        }
         match &mut self.prr {
             Some(prr) => {
                 if let Some(window) = law {
@@ -478,70 +491,6 @@ impl Rack {
         if self.srtt == 0 { MOST } else { (self.srtt / 4).max(1) }
     }
 
-    /// Whether something is to be sent again, or a probe.
-    pub(super) fn mends(&self) -> bool {
-        self.probes || self.urgent || !self.lost.is_empty()
-    }
-
-    /// The segment to send, if any may be: one again, or new data (`fresh`).
-    pub(super) fn pick(&mut self, una: u64, fresh: u64, window: f64, new_data: bool) -> Pick {
-        if self.probes {
-            return if new_data {
-                Pick::Fresh
-            } else if fresh > una {
-                Pick::Again(fresh - 1)
-            } else {
-                Pick::Nothing
-            };
-        }
-        let full = match &self.prr {
-            Some(prr) => !prr.allows(self.in_flight),
-            None => self.in_flight > 0 && f64::from(self.in_flight) + 1.0 > window,
-        };
-        if full && !self.urgent {
-            return Pick::Nothing;
-        }
-        while let Some(seq) = self.lost.front() {
-            if *seq >= una {
-                return Pick::Again(*seq);
-            }
-            self.lost.pop_front();
-        }
-        Pick::Fresh
-    }
-
-    /// The picked segment was sent, as transmission `tx`.
-    pub(super) fn sent(&mut self, records: &mut Records, segment: Segment, tx: u64, place: Place) {
-        let Place { una, fresh, now, recover } = place;
-        self.in_flight += 1;
-        self.urgent = false;
-        if let Some(prr) = &mut self.prr {
-            prr.sent();
-        }
-        if segment.again {
-            self.again.insert(segment.seq, tx);
-        }
-        if segment.again && !self.probes {
-            self.lost.pop_front();
-            if let Some(episode) = &mut self.episode {
-                episode.first.get_or_insert(tx);
-                episode.outstanding += 1;
-            }
-        }
-        let in_recovery = una < recover.max(self.timeout_until);
-        if self.probes {
-            self.probes = false;
-            if segment.again {
-                self.replace(records, segment.seq, tx, una);
-            }
-            let end = fresh + u64::from(!segment.again);
-            self.probe = Some(Probe { tx, end, again: segment.again });
-            self.last_probe = Some(tx);
-        } else if !segment.again {
-            self.arm_probe(una, fresh + 1, now, in_recovery);
-        }
-    }
-
     /// The retransmission timer expired (section 6.3): the first segment is lost, and all that were sent long enough ago.
     pub(super) fn timeout<L: Ledger>(&mut self, records: &mut Records, una: u64, fresh: u64, now: u64, ledger: &mut L) {
         let window = self.window(true);
@@ -565,15 +514,9 @@ impl Rack {
         (self.probes, self.probe_at, self.due) = (false, None, None);
         (self.prr, self.law, self.urgent) = (None, None, true);
         self.timeout_until = fresh;
+        self.trouble = true;
         self.episode = self.options.undo.then(|| self.new_episode());
     }
-}
-
-/// The segment that may be sent.
-pub(super) enum Pick {
-    Again(u64),
-    Fresh,
-    Nothing,
 }
 
 #[cfg(test)]

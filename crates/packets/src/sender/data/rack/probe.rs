@@ -30,6 +30,7 @@ impl Rack {
     }
 
     /// Section 7.2: new data were sent, or the cumulative number moved.
+    #[inline]
     pub(in crate::sender::data) fn arm_probe(&mut self, una: u64, fresh: u64, now: u64, in_recovery: bool) {
         let may =
             self.options.tail_loss_probe && una < fresh && !in_recovery && self.sacked == 0 && self.probe.is_none();
@@ -50,7 +51,7 @@ impl Rack {
 
     /// A probe is due.
     pub(in crate::sender::data) fn probe(&mut self) {
-        (self.probes, self.probe_at) = (true, None);
+        (self.probes, self.probe_at, self.trouble) = (true, None, true);
     }
 
     /// A segment was sent again as `tx` without being lost: its earlier transmission is out of mind.
