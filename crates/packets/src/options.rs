@@ -226,12 +226,10 @@ mod tests {
         assert_eq!(under_way.hear(numbers[150]), Some((None, false)));
         assert!(under_way.hear_none(later), "it comes before the one with options");
         assert_eq!(under_way.hear(told).map(|(o, newer)| (o.unwrap().ace, newer)), Some((3, false)));
-        (0..1000).for_each(|_| {
-            assert!({
-                let number = under_way.pass();
-                under_way.hear_none(number)
-            })
-        });
+        for _ in 0..1000 {
+            let number = under_way.pass();
+            assert!(under_way.hear_none(number));
+        }
         assert_eq!(under_way.look(told), None, "forgotten, though nothing has taken its place");
     }
 

@@ -81,8 +81,8 @@ pub(crate) struct Told {
 
 impl Told {
     #[cold]
-    fn new() -> Box<Self> {
-        Box::new(Self { under_way: UnderWay::default(), counted: Counted::START, recent: [0; BLOCKS] })
+    fn new() -> Self {
+        Self { under_way: UnderWay::default(), counted: Counted::START, recent: [0; BLOCKS] }
     }
 }
 
@@ -203,7 +203,7 @@ impl Receiver {
         if habits.sack_blocks > 0 && !self.beyond.is_empty() {
             return self.tell(packet, habits, payload, reply);
         }
-        reply.from = self.told.get_or_insert_with(Told::new).under_way.pass();
+        reply.from = self.told.get_or_insert_with(|| Box::new(Told::new())).under_way.pass();
         reply
     }
 
@@ -217,7 +217,7 @@ impl Receiver {
     #[inline(never)]
     fn tell(&mut self, packet: &Packet, habits: &Habits, payload: u32, mut reply: Reply) -> Reply {
         let Self { told, beyond, next, .. } = self;
-        let told = told.get_or_insert_with(Told::new);
+        let told = told.get_or_insert_with(|| Box::new(Told::new()));
         let mut options = Options::NONE;
         // A duplicate SACK takes the place of a block (RFC 2883, section 4).
         let duplicate = u32::from(reply.flags & DUPLICATE != 0);
