@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -65,7 +65,10 @@ before(async () => {
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 });
-after(() => server.close());
+after(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function open(browser: Browser, fragment: string, width = 1280): Promise<[Page, string[]]> {
   const page = await browser.newPage();
