@@ -148,7 +148,7 @@ impl Timer {
     #[inline]
     pub(crate) fn smoothed(&self) -> u64 {
         match self.rule {
-            Rule::Rfc6298 | Rule::Linux(_) => self.smoothed,
+            Rule::Rfc6298 | Rule::Linux => self.smoothed,
             Rule::Ticks(tick) => self.smoothed * tick / 8,
         }
     }
