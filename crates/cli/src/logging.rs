@@ -104,7 +104,8 @@ pub(crate) fn names(record: &Path) -> Result<Vec<String>, Failure> {
     let entries = fs::read_dir(record).and_then(Iterator::collect::<io::Result<Vec<_>>>);
     let entries = entries.map_err(|e| Failure::Machine(format!("cannot read {}: {e}", record.shown())))?;
     let names = entries.iter().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".sqlog")).collect();
+    let mut names: Vec<String> =
+        names.filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "sqlog")).collect();
     names.sort_by_key(|name| (name.len(), name.clone()));
     Ok(names)
 }

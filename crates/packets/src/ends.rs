@@ -235,7 +235,7 @@ impl Engine {
             } else {
                 break;
             };
-            if let Some(due) = if !K::OTHER { flow.burst.wait(now) } else { flow.wait(window, now) } {
+            if let Some(due) = if K::OTHER { flow.wait(window, now) } else { flow.burst.wait(now) } {
                 if !flow.burst.scheduled {
                     flow.burst.scheduled = true;
                     agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));

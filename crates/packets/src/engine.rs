@@ -236,12 +236,11 @@ impl Engine {
             self.serve((entity - n.serve) as usize);
         } else if entity < n.timeout {
             let flow = (entity - n.send) as usize;
-            match self.flows[flow].put_off(self.now) {
-                Some(later) => self.schedule(entity, later),
-                None => {
-                    self.flows[flow].burst.scheduled = false;
-                    self.send(flow);
-                }
+            if let Some(later) = self.flows[flow].put_off(self.now) {
+                self.schedule(entity, later);
+            } else {
+                self.flows[flow].burst.scheduled = false;
+                self.send(flow);
             }
         } else if entity < n.entries {
             self.timeout((entity - n.timeout) as usize);

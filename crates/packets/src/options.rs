@@ -78,8 +78,8 @@ pub(crate) struct UnderWay {
     first: u64,
     /// One past the latest with options.
     told: u64,
-    /// Acknowledgements that are kept: the slots that the ring has, or will have once there are options. What is older than
-    /// `floor` was forgotten when it grew.
+    /// Acknowledgements that are kept: the slots that the ring has, or will have once there are options. Those before
+    /// `floor` were forgotten when it grew.
     capacity: u64,
     floor: u64,
     ring: Vec<Options>,

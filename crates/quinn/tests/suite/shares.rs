@@ -1,5 +1,6 @@
 //! The results of laws over a line, through quinn, against theory and against the packets world.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use penstock_law::Registry;
@@ -98,7 +99,8 @@ fn row(name: &str, line: Line, warmup: u64, seconds: u64) -> (bool, String) {
     for there in there {
         let (by_goodput, by_queue) = off(quinn, there);
         let (goodput, queue) = (there.goodput / 1e6, there.queue);
-        text += &format!(" {goodput:.2} | {:+.1} % | {queue:.1} | {:+.0} % |", 100.0 * by_goodput, 100.0 * by_queue);
+        let (by_goodput, by_queue) = (100.0 * by_goodput, 100.0 * by_queue);
+        write!(text, " {goodput:.2} | {by_goodput:+.1} % | {queue:.1} | {by_queue:+.0} % |").unwrap();
     }
     (within(quinn, there[0]), text)
 }
@@ -109,7 +111,9 @@ fn beyond(line: Line, warmup: u64, seconds: u64) -> Vec<&'static str> {
         let threads = LAWS.map(|name| scope.spawn(move || (name, row(name, line, warmup, seconds))));
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    rows.iter().for_each(|(_, (_, text))| println!("{text}"));
+    for (_, (_, text)) in &rows {
+        println!("{text}");
+    }
     rows.iter().filter(|(_, (holds, _))| !holds).map(|(name, _)| *name).collect()
 }
 

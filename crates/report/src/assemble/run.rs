@@ -131,7 +131,7 @@ fn apart(queues: &Table, run: &RunView<'_>, delays_shown: bool) -> Table {
         };
         !of_links.is_empty() && of_links.iter().all(again)
     };
-    let kept = |name: &str| !(delays_shown && name == overview::DELAY) && !of_one(name);
+    let kept = |name: &str| !(of_one(name) || delays_shown && name == overview::DELAY);
     let columns = queues.columns.iter().filter(|column| column.kind == Kind::Key || kept(&column.name));
     Table { name: queues.name.clone(), columns: columns.cloned().collect() }
 }
