@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Laws through quinn over the emulated path beside the packets world: tables for docs/validation/quic.md.
+"""Laws through quinn over the emulated path beside the packets world: tables for docs/quinn.md.
 
     sudo python3 bench/quic.py out/quic [--penstock target/release/penstock] [--minutes 15] [--only 'fast-100*'] [--seeds 3]
                                [--simulator PROGRAM]
@@ -97,7 +97,7 @@ def figures(summary):
 
 def simulated(penstock, out, fields, seeds):
     """The means of the packets world over some seeds; none where it does not run the law."""
-    if "quinn-" in fields["cc"]:
+    if "quinn-bbr" in fields["cc"]:
         return None
     found = []
     for seed in range(1, seeds + 1):

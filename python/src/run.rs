@@ -37,13 +37,15 @@ pub(crate) fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Record> {
     raised::refuse_in_law()?;
-    if packets && world != "packets" {
-        let message =
-            format!("the {world} world has no packets to record: leave out packets, or choose the packets world");
+    let world = library::world(world).map_err(|e| error::of(py, &e))?;
+    if packets && world.name() != "packets" {
+        let message = format!(
+            "the {} world has no packets to record: leave out packets, or choose the packets world",
+            world.name()
+        );
         return Err(error::of_class(py, "UnsupportedError", &message));
     }
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
-    let world = library::world(world).map_err(|e| error::of(py, &e))?;
     let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);
     let mut looked_at = |done: f64| {
         let now = Instant::now();

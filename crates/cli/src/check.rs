@@ -81,11 +81,8 @@ fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let refusals = different(cells).flat_map(|cell| {
         let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario, name));
-        let only = |(group, law)| {
-            format!(
-                "flows.{group}.cc: only the QUIC library quinn has the law `{law}`: use `--world linux --generator quic`"
-            )
-        };
+        let only =
+            |(group, law)| format!("flows.{group}.cc: {}: use `--world linux --generator quic`", of_quinn::whose(law));
         refusals.extend(of_quinn::groups(&cell.scenario).filter(|(_, law)| of_quinn::leaves(name, law)).map(only));
         refusals
     });

@@ -59,6 +59,9 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
     };
     of_quinn::refuse("evaluate", &subject.name, name)?;
+    if beside {
+        of_quinn::refuse("evaluate", &subject.name, WorldName::Linux)?;
+    }
     let world = scenario::world(name)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };
     let real = if beside { Some(scenario::world(WorldName::Linux)?) } else { None };

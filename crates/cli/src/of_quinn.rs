@@ -30,13 +30,23 @@ pub(crate) fn replaced(scenario: &Scenario, world: WorldName) -> Scenario {
     scenario
 }
 
+/// Who has such a controller.
+pub(crate) fn whose(law: &str) -> String {
+    let who = if registry::is_simulated(law) {
+        "the packets world and the QUIC library quinn have"
+    } else {
+        "the QUIC library quinn has"
+    };
+    format!("only {who} the law `{law}`")
+}
+
 /// Refuses such a controller; `whose` is the key or the command that has it.
 pub(crate) fn refuse(whose: &str, law: &str, world: WorldName) -> Result<(), Failure> {
     if !leaves(world, law) {
         return Ok(());
     }
     let run = format!("{} run FILE --world linux --generator quic", program::name());
-    Err(Failure::Machine(format!("{whose}: only the QUIC library quinn has the law `{law}`: use `{run}`")))
+    Err(Failure::Machine(format!("{whose}: {}: use `{run}`", self::whose(law))))
 }
 
 /// The same for the groups of cells.

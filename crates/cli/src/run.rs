@@ -153,8 +153,9 @@ fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Ge
         let mut groups = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario));
         if let Some((name, law)) = groups.find(|(_, law)| of_quinn::leaves(arguments.world, law)) {
             return Err(Failure::Machine(format!(
-                "{}: flows.{name}.cc: only the QUIC library quinn has the law `{law}`; add --world linux --generator quic",
-                file.shown()
+                "{}: flows.{name}.cc: {}; add --world linux --generator quic",
+                file.shown(),
+                of_quinn::whose(law)
             )));
         }
     }

@@ -171,9 +171,9 @@ fn what_it_does_not_do_is_refused() {
             &["--world", "linux"],
             &[],
             3,
-            "flows.second.cc: only the QUIC library quinn has the law `quinn-cubic`; add --world linux --generator quic",
+            "flows.second.cc: only the packets world and the QUIC library quinn have the law `quinn-cubic`; add --world linux --generator quic",
         ),
-        (&["--world", "fluid"], &[], 3, "only the QUIC library quinn has the law `quinn-cubic`"),
+        (&["--world", "fluid"], &[], 3, "only the packets world and the QUIC library quinn have the law `quinn-cubic`"),
     ] {
         let ended = bench.run(&[&RUN[..2], arguments, more].concat());
         assert!(

@@ -29,7 +29,7 @@ use penstock_law::Values;
 use penstock_law::aqm::{self, AQMS};
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{
-    Arithmetic, Buffer, Chosen, EcnOnLine, Limit, LossSpacing, Scenario, Scheduler, Service,
+    Arithmetic, Buffer, Chosen, EcnOnLine, Limit, LossSpacing, Pacing, Scenario, Scheduler, Service,
 };
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
@@ -315,6 +315,11 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
             (group.sender.limit == Limit::Pace, "senders without a window (`limit = \"pace\"`)"),
             (group.spacing_jitter > 0.0, "packets spaced at random"),
             (group.sender.burst > 1, "bursts"),
+            // The host of QUIC has it, and a fluid of its flows has no bursts.
+            (
+                group.sender.pacing == Pacing::Window && group.sender.profile.options().pacing != Pacing::Window,
+                "pacing by the window",
+            ),
             (group.sender.arithmetic != Arithmetic::Real, "fixed-point arithmetic"),
         ];
         refuse(format!("the group `{name}`"), &found);

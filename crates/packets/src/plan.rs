@@ -282,7 +282,7 @@ impl Parts {
                 syn: (0, 0),
                 opening_again: false,
                 opening,
-                pacer: windowed.then(|| Box::new(Pacer::new())),
+                pacer: windowed.then(|| Box::new(Pacer::new(start.0))),
                 sampler: needs.delivery.then(|| Box::new(Sampler::new(own("law")))),
                 feedback: options.then(|| Box::new(Feedback::new(habits.echo == EcnEcho::Accurate))),
                 data: Data::new(&sender, limit),

@@ -127,7 +127,7 @@ impl Engine {
             flow.data.restart();
             flow.timer.restart_connection();
             if let Some(pacer) = &mut flow.pacer {
-                **pacer = Pacer::new();
+                **pacer = Pacer::new(self.now);
             }
             if let Some(sampler) = &mut flow.sampler {
                 sampler.restart();

@@ -266,6 +266,7 @@ fn rows() -> Vec<Row> {
         row("a thousand links in a row", chain, &["run", "e.toml"], 3, "a route of 1000 links; 255 are the most"),
         command(&["run", "e.toml", "--set", "flows.ftp.cc={ law = \"bbr\" }", "--set", "flows.ftp.sender.recovery=reno"], 3, "the fate of each packet"),
         command(&["check", "e.toml", "--world", "fluid", "--set", "flows.ftp.sender={ burst = 4 }"], 3, "bursts"),
+        command(&["check", "e.toml", "--world", "fluid", "--set", "flows.ftp.sender={ pacing = \"window\" }"], 3, "pacing by the window"),
         // Papers.
         paper("a paper of nothing", "", "missing field"),
         paper("a paper of noise", noise(1000), "not text"),

@@ -293,9 +293,11 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if sender.pacing == Pacing::Window && usual.pacing != Pacing::Window {
         refuse("sender.pacing", "the kernel's TCP paces by rules of its own", "leave it out, or use `--world packets`");
     }
-    let RackOptions { prr, tail_loss_probe, dsack, undo } = sender.rack;
-    for (key, on) in [("prr", prr), ("tail_loss_probe", tail_loss_probe), ("dsack", dsack), ("undo", undo)] {
-        if !on && sender.rack != usual.rack {
+    let parts = |it: RackOptions| {
+        [("prr", it.prr), ("tail_loss_probe", it.tail_loss_probe), ("dsack", it.dsack), ("undo", it.undo)]
+    };
+    for ((key, on), (_, usual)) in parts(sender.rack).into_iter().zip(parts(usual.rack)) {
+        if !on && usual {
             refuse(&format!("sender.{key}"), "the kernel's recovery has this part", "leave it out");
         }
     }
@@ -526,6 +528,20 @@ mod tests {
             keys,
             ["packet", "flows.f.cc.c", "flows.f.cc.beta", "flows.f.sender.recovery", "flows.f.sender.ssthresh"]
         );
+    }
+
+    /// A profile without a part of the kernel's recovery was not written by anybody key by key.
+    #[test]
+    fn only_parts_that_were_left_out_are_refused() {
+        let newreno = r#"cc = { law = "newreno" }"#;
+        for (sender, parts) in [("undo = true", &[][..]), ("tail_loss_probe = false", &["tail_loss_probe"])] {
+            let refused = plan(&format!("{newreno}, sender = {{ profile = \"quic\", {sender} }}"), "").err();
+            let all: Vec<String> = refused.unwrap_or_default().into_iter().map(|refused| refused.what).collect();
+            let of_recovery = ["prr", "tail_loss_probe", "dsack", "undo"].into_iter();
+            let named =
+                of_recovery.filter(|part| all.iter().any(|what| what.starts_with(&format!("flows.f.sender.{part}:"))));
+            assert_eq!(named.collect::<Vec<_>>(), parts, "{all:?}");
+        }
     }
 
     #[test]

@@ -38,9 +38,9 @@ pub(crate) fn limit(window: f64, gap_s: f64, rtt: u64) -> f64 {
 }
 
 impl Pacer {
-    /// A full bucket.
-    pub(crate) fn new() -> Self {
-        Self { tokens: MOST, capacity: MOST, window: 0.0, filled: 0, due: 0 }
+    /// A full bucket of a flow that starts then.
+    pub(crate) fn new(now: u64) -> Self {
+        Self { tokens: MOST, capacity: MOST, window: 0.0, filled: now, due: 0 }
     }
 
     /// When the next packet may leave, if not now. With the smoothed round trip [ps]; zero before the first.
@@ -101,18 +101,26 @@ mod tests {
     /// after 3.2 ms. Who asks after 1 ms gets three, and then the bucket, with an eighth in it, is full 3.16 ms later.
     #[test]
     fn a_burst_is_of_two_milliseconds_and_the_rate_a_quarter_more_than_the_window() {
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::new(0);
         assert_eq!(leave(&mut pacer, 100.0, 40 * MS, 0), (10, Some(3_200_000_000)));
         assert_eq!(pacer.put_off(MS), Some(3_200_000_000));
         assert_eq!(leave(&mut pacer, 100.0, 40 * MS, MS), (3, Some(MS + 3_160_000_000)));
         assert_eq!(leave(&mut pacer, 100.0, 40 * MS, MS + 3_160_000_000).0, 10);
         // 1000 packets in 40 ms: 50 in 2 ms. And never more than 256, nor what a silence would add.
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::new(0);
         assert_eq!(leave(&mut pacer, 1000.0, 40 * MS, 0).0, 50);
         assert_eq!(leave(&mut pacer, 1000.0, 40 * MS, 4000 * MS).0, 50);
-        assert_eq!(leave(&mut Pacer::new(), 1e5, 40 * MS, 0).0, 256);
+        assert_eq!(leave(&mut Pacer::new(0), 1e5, 40 * MS, 0).0, 256);
         // Before a sample the round trip is a third of a second: the initial window, and then a burst of ten after 8/10 of it.
-        assert_eq!(leave(&mut Pacer::new(), 10.0, 0, 0), (10, Some(266_400_000_000)));
+        assert_eq!(leave(&mut Pacer::new(0), 10.0, 0, 0), (10, Some(266_400_000_000)));
+    }
+
+    /// A flow that starts late has one full bucket, as one that starts at once.
+    #[test]
+    fn a_late_start_changes_nothing() {
+        for start in [0, 5000 * MS] {
+            assert_eq!(leave(&mut Pacer::new(start), 100.0, 40 * MS, start), (10, Some(start + 3_200_000_000)));
+        }
     }
 
     #[test]

@@ -27,8 +27,15 @@ fn mean_bytes(size: &Size) -> f64 {
 /// The mean load of a group's transfers, headers included [bit/s].
 fn load(scenario: &Scenario, group: &Group) -> Option<f64> {
     let (Some(Repeats::Poisson(per_s)), Some(size)) = (group.repeats, &group.size) else { return None };
+    // Who stops brings a burst, and no load that lasts.
+    if group.stop.is_some() {
+        return None;
+    }
     let packet = group.packet(scenario.packet);
-    Some(per_s * mean_bytes(size) * 8.0 * packet.wire.0 as f64 / packet.payload.0 as f64)
+    let (mean, payload) = (mean_bytes(size), packet.payload.0 as f64);
+    // Of drawn sizes at least so many: the last packet is seldom full.
+    let packets = if let Size::Each(_) = size { (mean / payload).ceil() } else { (mean / payload).max(1.0) };
+    Some(per_s * 8.0 * (mean + packets * (packet.wire.0 as f64 - payload)))
 }
 
 pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
@@ -73,6 +80,11 @@ mod tests {
         assert_eq!(of(&web("w", "\"150 kB\"", 80)), []);
         let both = of(&(web("a", "\"150 kB\"", 30) + &web("w", "{ pareto = { mean = \"150 kB\", shape = 1.2 } }", 52)));
         assert_eq!((both.len(), both[0].1.as_str()), (1, "flows.w.arrivals"), "{both:?}");
+        // A transfer of 100 bytes has a header of 40 too.
+        assert_eq!(of(&web("w", "\"100 B\"", 89_000)), []);
+        assert_eq!(of(&web("w", "\"100 B\"", 90_000)).len(), 1);
+        let stops = "stop = \"2 s\", cc = { law = \"newreno\" }, size = \"150 kB\", arrivals = { poisson = \"82 /s\" }";
+        assert_eq!(of(&flows("w", stops)), []);
         assert_eq!(of(&flows("f", "count = 99, cc = { law = \"newreno\" }")), []);
         // Web search: 1138 packets of 1460 B on average.
         assert_eq!(of(&web("w", "{ distribution = \"web-search\" }", 7)), []);

@@ -487,7 +487,7 @@ pub(crate) static SENDER: Table = Table {
             Is("\"law\""),
             "`law` spaces packets by the law's gap, if it sets one; `off` sends them as acknowledgements arrive; `window` spaces \
              them by 1.25 windows a smoothed round-trip time, as quinn and RFC 9002, section 7.7: see Pacing by the window below; \
-             only the packets world has `window`",
+             the fluid world and the kernel's TCP refuse `window`",
         ),
         key(
             "limit",
