@@ -288,7 +288,7 @@ fn check_says_all_that_a_world_does_not_run() {
     // The packets world runs the others.
     let simulated = check(&["flows.ftp.cc={ law = \"quinn-cubic\" }"]);
     assert_eq!(simulated[0]["refusals"], serde_json::json!([]), "{}", simulated[0]);
-    assert!(simulated[1]["refusals"].to_string().contains("has the law `quinn-cubic`"), "{}", simulated[1]);
+    assert!(simulated[1]["refusals"].to_string().contains("have the law `quinn-cubic`"), "{}", simulated[1]);
     assert_eq!((&quinn[3]["world"], &quinn[3]["generator"]), (&"linux".into(), &"quic".into()));
     assert!(!quinn[3]["refusals"].to_string().contains("flows.ftp.cc"), "{}", quinn[3]);
 }
