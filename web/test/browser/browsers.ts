@@ -1,5 +1,6 @@
 // The browsers of this machine, and what every test asks of a page.
 
+import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -58,7 +59,7 @@ export function listen(page: Page): string[] {
 const GROUNDS: Readonly<Record<string, string>> = { "rgb(255, 255, 255)": "light", "rgb(16, 20, 23)": "dark" };
 
 /** The theme of a page, by its ground. */
-export async function ground(page: Page): Promise<string> {
+async function ground(page: Page): Promise<string> {
   const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   return GROUNDS[colour] ?? colour;
 }
@@ -73,7 +74,7 @@ export async function drawn(page: Page, host: string): Promise<void> {
 }
 
 /** What axe finds wrong, as JSON. */
-export async function axe(page: Page): Promise<string> {
+async function axe(page: Page): Promise<string> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const axe = (window as never as { axe: { run(): Promise<{ violations: object[] }> } }).axe;
@@ -83,4 +84,13 @@ export async function axe(page: Page): Promise<string> {
         .map((v) => [v.id, v.nodes[0]?.html]),
     );
   });
+}
+
+/** That a page has this theme, is no wider than its window, and that neither axe nor its console finds anything. */
+export async function sound(page: Page, said: readonly string[], scheme: string, where: string): Promise<void> {
+  assert.equal(await ground(page), scheme);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(over <= 0, `${over} pixels too wide: ${where}`);
+  assert.equal(await axe(page), "[]", where);
+  assert.deepEqual(said, []);
 }

@@ -12,7 +12,7 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "puppeteer-core";
 
 import { packed } from "../../src/play/share";
-import { axe, BROWSERS, ground, launch, listen, missing, PENSTOCK } from "./browsers";
+import { BROWSERS, launch, listen, missing, PENSTOCK, sound } from "./browsers";
 
 const DIST = "../target/web/dist";
 const KINDS: Readonly<Record<string, string>> = {
@@ -107,11 +107,7 @@ for (const name of BROWSERS) {
         for (const width of [360, 1280]) {
           const [page, said] = await open(browser, "#delay-stability", width);
           await page.waitForSelector("#theory-facts dd");
-          assert.equal(await ground(page), scheme);
-          const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-          assert.ok(over <= 0, `${over} pixels too wide at ${width}`);
-          assert.equal(await axe(page), "[]", `at ${width}`);
-          assert.deepEqual(said, []);
+          await sound(page, said, scheme, `at ${width}`);
           await page.close();
         }
       }

@@ -3,6 +3,7 @@
 mod bad_inputs;
 #[path = "../bench/mod.rs"]
 mod bench;
+mod check;
 mod disturbance;
 mod evaluate;
 mod evaluate_known;
