@@ -1,6 +1,6 @@
 //! Programs of these tests on connections: what they carry, write and hear.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -60,32 +60,30 @@ pub(super) fn it_carries_data_and_goes_again() {
     assert!(eventually(|| !available().contains(&"brisk".to_owned())));
 }
 
-/// Each acknowledgement has its window: the fields of a trace are those of Penstock's controllers.
+/// Each acknowledgement has its window: the fields of a trace are those of Penstock's controllers. The transfer goes over a path: a
+/// transfer over loopback may wait for its processor and never for its window, and the law does not hear of such a sender.
 pub(super) fn it_writes_a_trace() {
     let own = Own::compiled("brisk", &[]);
-    let namespace = Namespace::new().unwrap();
-    namespace
-        .within(|| {
-            assert!(Command::new("ip").args(["link", "set", "lo", "up"]).status()?.success());
-            own.well(&["attach", "brisk", "--default", "namespace", "--trace"]);
-            let mut trace =
-                own.command(&["linux", "trace", "brisk", "--time", "2 s", "--pins", own.pins.to_str().unwrap()]);
-            let mut trace = trace.stdout(Stdio::piped()).spawn()?;
-            thread::sleep(Duration::from_millis(300));
-            // The law does not hear of a sender that waits for its processor and not for its window: not all of them will.
-            for _ in 0..4 {
-                send(8_000_000)?;
-            }
-            let mut text = String::new();
-            trace.stdout.take().unwrap().read_to_string(&mut text)?;
-            assert!(trace.wait()?.success());
-            let windows: Vec<f64> =
-                text.lines().skip(1).map(|line| line.split(',').nth(7).unwrap().parse().unwrap()).collect();
-            assert!(windows.len() > 5 && windows.iter().all(|window| *window >= 2.0), "{text}");
-            assert!(windows.iter().any(|window| window.fract() != 0.0), "the law's window, not the kernel's: {text}");
-            Ok(())
-        })
-        .unwrap();
+    own.well(&["attach", "brisk", "--trace"]);
+    let (trace, _) = over_a_path(&own, LINE);
+    let windows: Vec<f64> = lines(&trace).iter().map(|line| line.4).collect();
+    assert!(windows.len() > 5 && windows.iter().all(|window| *window >= 2.0), "{trace}");
+    assert!(windows.iter().any(|window| window.fract() != 0.0), "the law's window, not the kernel's: {trace}");
+}
+
+/// Carries the transfer over the path of a file: the trace of the attached law, and the summary of the path.
+fn over_a_path(own: &Own, line: &str) -> (String, Value) {
+    own.bench.write("line.toml", line);
+    let trace = traced(own, "6 s");
+    let exe = env::current_exe().unwrap().display().to_string();
+    let server = format!("'{exe}' hears");
+    let path =
+        ["linux", "path", "line.toml", "--out", "path", "--user", "root", "--server", &server, "--", &exe, "sends"];
+    let ended = own.run(&path);
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    let record = fs::read_dir(own.bench.path("path")).unwrap().next().unwrap().unwrap().path();
+    let summary = fs::read_to_string(record.join("summary.json")).unwrap();
+    (whole(trace), serde_json::from_str(&summary).unwrap())
 }
 
 /// The two ends of a transfer over an emulated path: this program again, as what its first argument says.
@@ -138,23 +136,15 @@ fn reduced_once() -> Result<(), String> {
     let aqm = "aqm = { law = \"red\", ecn = true, min_threshold = \"15 packets\", max_threshold = \"16 packets\", \
                max_p = 1, weight = 1, gentle = false, wait = false, bytes = false }";
     let line = LINE.replace("2 bdp", "18 packets").replace("20 ms", "40 ms");
-    own.bench.write("line.toml", &line.replace("duplex", &format!("loss = 0.002\n{aqm}\nduplex")));
+    let line = line.replace("duplex", &format!("loss = 0.002\n{aqm}\nduplex"));
     let set = ["law.alpha=300 packets", "law.gain=0.05", "law.rise=0 packets"];
     let mut command = own.command(&["linux", "attach", "brisk", "--trace", "--pins", own.pins.to_str().unwrap()]);
     command.args(set.iter().flat_map(|set| ["--set", set]));
     let attached = Ended::of(&command.env(MARKS, "cut").output().unwrap());
     assert_eq!(attached.status, 0, "{}", attached.err);
-    let trace = traced(&own, "6 s");
-    let exe = env::current_exe().unwrap().display().to_string();
-    let server = format!("'{exe}' hears");
-    let path =
-        ["linux", "path", "line.toml", "--out", "path", "--user", "root", "--server", &server, "--", &exe, "sends"];
-    let ended = own.run(&path);
-    assert!([0, 4].contains(&ended.status), "{}", ended.err);
-    let (trace, status) = (whole(trace), own.well(&["status", "--json"]));
+    let (trace, summary) = over_a_path(&own, &line);
+    let status = own.well(&["status", "--json"]);
     let figures = &serde_json::from_str::<Value>(&status).unwrap()[0]["figures"];
-    let record = fs::read_dir(own.bench.path("path")).unwrap().next().unwrap().unwrap().path();
-    let summary: Value = serde_json::from_str(&fs::read_to_string(record.join("summary.json")).unwrap()).unwrap();
     let link = &summary["links"]["bottleneck"];
     assert!(link["marks"].as_f64() > Some(100.0) && link["drops"].as_f64() > Some(15.0), "{link}");
     let lines = lines(&trace);
