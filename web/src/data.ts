@@ -64,6 +64,7 @@ interface WrittenCurve {
 interface Written {
   format: number;
   columns: string[];
+  packed?: string;
   figures: {
     title: string;
     x: Axis;
@@ -76,18 +77,23 @@ interface Written {
   }[];
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 
-/** One column: `u:START,STEP,COUNT`, or the bytes of 32-bit (`f:`) or 64-bit (`d:`) numbers in base64. */
-export function column(text: string): Float64Array {
+/**
+ * One column: `u:START,STEP,COUNT`; the bytes of 32-bit (`f:`) or 64-bit (`d:`) numbers in base64; or `p:FROM,COUNT`, numbers of 32
+ * bits among the unpacked bytes of the page.
+ */
+export function column(text: string, unpacked: Uint8Array = new Uint8Array()): Float64Array {
   const body = text.slice(2);
   if (text.startsWith("u:")) {
     const [start = 0, step = 0, count = 0] = body.split(",").map(Number);
     return Float64Array.from({ length: count }, (_, i) => rounded(start + step * i, 12));
   }
-  const letters = atob(body);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  if (text.startsWith("p:")) {
+    const [from = 0, count = 0] = body.split(",").map(Number);
+    return Float64Array.from(planes(unpacked.subarray(from, from + 4 * count)), (value) => rounded(value, 7));
+  }
+  const bytes = decoded(body);
   const view = new DataView(bytes.buffer);
   const size = text.startsWith("f:") ? 4 : 8;
   const values = new Float64Array(bytes.length / size);
@@ -95,6 +101,36 @@ export function column(text: string): Float64Array {
     values[i] = size === 4 ? rounded(view.getFloat32(4 * i, true), 7) : view.getFloat64(8 * i, true);
   }
   return values;
+}
+
+/** Numbers from four planes of bytes: those are the second differences of the numbers' bits, the lowest bit the sign. */
+function planes(bytes: Uint8Array): Float32Array {
+  const count = bytes.length / 4;
+  const bits = new Int32Array(count);
+  let [last, step] = [0, 0];
+  for (let i = 0; i < count; i++) {
+    const plane = (at: number) => bytes[at * count + i] ?? 0;
+    const coded = plane(0) | (plane(1) << 8) | (plane(2) << 16) | (plane(3) << 24);
+    step = (step + ((coded >>> 1) ^ -(coded & 1))) | 0;
+    last = (last + step) | 0;
+    bits[i] = last;
+  }
+  return new Float32Array(bits.buffer);
+}
+
+function decoded(base64: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
+}
+
+/** The figures of a page, whose columns may be packed. */
+export async function read(text: string): Promise<Figures> {
+  const written = JSON.parse(text) as Written;
+  if (written.packed === undefined) return new Figures(written);
+  const stream = new Blob([decoded(written.packed)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Figures(written, new Uint8Array(await new Response(stream).arrayBuffer()));
 }
 
 /** The decimal number that is meant: 0.1, not 0.10000000149011612. */
@@ -106,9 +142,12 @@ function rounded(value: number, digits: number): number {
 export class Figures {
   readonly #written: Written;
   readonly #columns = new Map<number, Float64Array>();
+  readonly #unpacked: Uint8Array | undefined;
 
-  constructor(text: string) {
-    this.#written = JSON.parse(text) as Written;
+  /** As JSON, or parsed; `unpacked` are the bytes of packed columns. */
+  constructor(written: string | Written, unpacked?: Uint8Array) {
+    this.#unpacked = unpacked;
+    this.#written = typeof written === "string" ? (JSON.parse(written) as Written) : written;
     if (this.#written.format !== FORMAT) throw new Error(`figures of format ${this.#written.format}, not ${FORMAT}`);
   }
 
@@ -159,7 +198,7 @@ export class Figures {
   #column(place: number): Float64Array {
     let values = this.#columns.get(place);
     if (values === undefined) {
-      values = column(this.#written.columns[place] ?? "d:");
+      values = column(this.#written.columns[place] ?? "d:", this.#unpacked);
       this.#columns.set(place, values);
     }
     return values;

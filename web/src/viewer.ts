@@ -1,16 +1,17 @@
 // Puts a plot in the place of each drawing of a page, when it comes into view.
 
-import { Figures } from "./data";
+import { read } from "./data";
 import { startFilter } from "./filter";
 import { Links } from "./link";
 import { Plot } from "./plot";
 import { theme } from "./theme";
 
 /** Starts the viewer on this page. */
-function start(): void {
+async function start(): Promise<void> {
   const data = document.getElementById("penstock-figures");
-  if (data === null) return;
-  const figures = new Figures(data.textContent ?? "");
+  // A browser that cannot unpack the numbers shows the drawings.
+  if (data === null || typeof DecompressionStream === "undefined") return;
+  const figures = await read(data.textContent ?? "");
   const links = new Links();
   const plots = new Map<Element, Plot>();
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -52,5 +53,5 @@ function start(): void {
   });
 }
 
-start();
+void start();
 startFilter();

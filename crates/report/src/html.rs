@@ -69,7 +69,7 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     }
     out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n");
     if let Some(viewer) = viewer {
-        let data = viewer::data(&figures);
+        let data = viewer::packed(&figures);
         let _ = writeln!(out, "<script type=\"application/json\" id=\"{DATA}\">{data}</script>");
         let _ = writeln!(out, "<script>{}</script>", viewer.script);
     }

@@ -20,6 +20,7 @@ pub mod number;
 pub mod page;
 pub mod palette;
 mod scale;
+mod straight;
 pub mod svg;
 #[cfg(not(target_family = "wasm"))]
 pub mod text;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { deflateSync } from "node:zlib";
 
 import { csv } from "../../src/csv";
-import { column, Figures } from "../../src/data";
+import { column, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
 import { side, wholeX, wholeY } from "../../src/view";
@@ -26,7 +27,7 @@ function page(change: object = {}, line: object = {}): Figures {
     ...change,
   };
   const columns = ["u:0.1,0.1,4", four(1, Number.NaN, 30, 2.5), four(0, 0, 20, 2), four(2, 2, 40, 3)];
-  return new Figures(JSON.stringify({ format: 1, columns, figures: [figure] }));
+  return new Figures(JSON.stringify({ format: 2, columns, figures: [figure] }));
 }
 
 const choice = { x: null, y: null, xLog: false, yLog: false, ranges: false, off: new Set<number>() };
@@ -38,8 +39,27 @@ test("columns are the numbers that were written", () => {
   assert.deepEqual([...column(`d:${eight}`)], [16_777_217, 0.1]);
 });
 
+test("packed columns are the numbers that were written", async () => {
+  // 1.5, -2 and 1.5 as second differences of their bits, the lowest bit the sign, a plane of bytes after the other.
+  const bits = new Int32Array(Float32Array.of(1.5, -2, 1.5).buffer);
+  const second = [...bits].map((each, i) => (each - 2 * (bits[i - 1] ?? 0) + (bits[i - 2] ?? 0)) | 0);
+  const coded = second.map((each) => (each << 1) ^ (each >> 31));
+  const planes = Uint8Array.from([0, 8, 16, 24].flatMap((shift) => coded.map((each) => (each >>> shift) & 255)));
+  const page = {
+    format: 2,
+    columns: ["u:0,1,3", "p:0,3"],
+    figures: [],
+    packed: deflateSync(planes).toString("base64"),
+  };
+  const axis = { label: "", unit: "", scale: "linear", range: null, ticks: [] };
+  const line = { name: "a", colour: "", dark: "", style: "solid", hollow: false, x: 0, y: 1 };
+  const figure = { title: "t", x: axis, y: axis, lines: [line], marks: [], equalAspect: false, stacked: false };
+  const figures = await read(JSON.stringify({ ...page, figures: [figure] }));
+  assert.deepEqual([...(figures.figure(0)?.lines[0]?.y ?? [])], [1.5, -2, 1.5]);
+});
+
 test("another format is refused", () => {
-  assert.throws(() => new Figures('{"format":2,"columns":[],"figures":[]}'), /format 2, not 1/);
+  assert.throws(() => new Figures('{"format":1,"columns":[],"figures":[]}'), /format 1, not 2/);
 });
 
 test("a line knows whether it rises", () => {

@@ -8,6 +8,7 @@ use crate::figure::{Figure, Line, Style};
 use crate::page::{Page, Section, Verdict};
 use crate::palette;
 use crate::scale::{Fit, Ruler};
+use crate::straight::straightened;
 
 /// The anchor of the index.
 pub(super) const ANCHOR: &str = "figure-index";
@@ -83,7 +84,8 @@ fn thumbnail(out: &mut String, figure: &Figure) {
     for line in lines() {
         let colour = palette::hex(palette::parse(&line.colour).unwrap_or(palette::GREY));
         let places: Vec<(f64, f64)> = thinned(line).filter_map(place).collect();
-        if line.style == Style::Points {
+        // A line of one point has no stroke.
+        if line.style == Style::Points || places.len() == 1 {
             for (cx, cy) in places {
                 let fill = if line.hollow { "none" } else { colour.as_str() };
                 let _ = write!(
@@ -93,7 +95,10 @@ fn thumbnail(out: &mut String, figure: &Figure) {
             }
             continue;
         }
-        let corners: Vec<String> = places.iter().map(|(cx, cy)| format!("{cx:.1},{cy:.1}")).collect();
+        let tenths = |at: f64| (10.0 * at).round() as i32;
+        let corners = straightened(&places.iter().map(|at| (tenths(at.0), tenths(at.1))).collect::<Vec<_>>());
+        let pixel = |tenths: i32| f64::from(tenths) / 10.0;
+        let corners: Vec<String> = corners.iter().map(|at| format!("{},{}", pixel(at.0), pixel(at.1))).collect();
         let dash = if line.style == Style::Dashed { " stroke-dasharray=\"4 3\"" } else { "" };
         let _ = write!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"{dash}/>", corners.join(" "));
     }
@@ -127,6 +132,11 @@ mod tests {
         assert!(kept.is_sorted_by_key(|p| p.0));
         let mut out = String::new();
         thumbnail(&mut out, &figure);
+        let mut one = Figure::new("t", Axis::new("x", ""), Axis::new("y", ""));
+        one.lines.push(Line::new("a", vec![(1.0, 2.0)]));
+        let mut of_one = String::new();
+        thumbnail(&mut of_one, &one);
+        assert!(of_one.contains("<circle"), "{of_one}");
         assert!(out.len() < 3000 && !out.contains("url"), "{out}");
     }
 

@@ -14,7 +14,7 @@ fn words(svg: &str) -> Vec<String> {
     svg.split("<text").skip(1).map(|t| t.split(['>', '<']).nth(1).unwrap_or_default().trim().to_owned()).collect()
 }
 
-/// The coordinates of every line: those of a polyline, and of a path of steps.
+/// The coordinates of every line: those of a polyline, of a path of steps, and of the segments of a path.
 fn polylines(svg: &str) -> Vec<Vec<(i32, i32)>> {
     let value = |element: &str, name: &str| -> Option<String> {
         Some(element.split_once("/>")?.0.split_once(name)?.1.split('"').next()?.to_owned())
@@ -24,8 +24,10 @@ fn polylines(svg: &str) -> Vec<Vec<(i32, i32)>> {
     };
     let pairs = |all: Vec<i32>| -> Vec<(i32, i32)> { all.chunks(2).map(|p| (p[0], p[1])).collect() };
     let plain = svg.split("<polyline").skip(1).filter_map(|e| value(e, "points=\"")).map(|p| pairs(numbers(&p)));
-    let paths = svg.split("<path fill=\"none\"").skip(1).filter_map(|e| value(e, " d=\"m"));
-    let paths = paths.map(|d| {
+    let paths = || svg.split("<path fill=\"none\"").skip(1);
+    let segments = paths().filter_map(|e| value(e, " d=\"M"));
+    let segments = segments.flat_map(|d| d.split('M').map(|s| pairs(numbers(s))).collect::<Vec<_>>());
+    let steps = paths().filter_map(|e| value(e, " d=\"m")).map(|d| {
         let mut at = (0, 0);
         let reach = |step: (i32, i32)| {
             at = (at.0 + step.0, at.1 + step.1);
@@ -33,7 +35,7 @@ fn polylines(svg: &str) -> Vec<Vec<(i32, i32)>> {
         };
         pairs(numbers(&d.replace('-', " -"))).into_iter().map(reach).collect()
     });
-    plain.chain(paths).collect()
+    plain.chain(segments).chain(steps).collect()
 }
 
 #[test]
