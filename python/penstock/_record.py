@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import os
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock import _native
 from penstock._native import Table
-from penstock.summary import Summary, summary_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.summary import Summary
 
 
 class Record:
@@ -37,6 +39,9 @@ class Record:
     @cached_property
     def summary(self) -> Summary:
         """The measurements: numbers with the unit at the end of the name."""
+        # Its classes take as long to import as all else: a program that reads no summary does without.
+        from penstock.summary import summary_of
+
         return summary_of(self._native.summary_dict())
 
     @property
@@ -127,6 +132,8 @@ class Record:
 
     def _repr_html_(self) -> str:
         """Show the report in a notebook, in a frame of its own."""
+        import html
+
         page = html.escape(self.html(), quote=True)
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 

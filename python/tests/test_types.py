@@ -53,3 +53,32 @@ def test_every_public_name_is_documented() -> None:
             if isinstance(vars(thing)[member], (str, tuple, type(None))):
                 continue
             assert getattr(thing, member).__doc__, f"{name}.{member}"
+
+
+def test_a_run_imports_no_more_than_it_needs() -> None:
+    program = (
+        "import sys, penstock\n"
+        "penstock.run(penstock.Scenario.read(sys.argv[1]).set('duration', '1 s').set('warmup', '0 s'))\n"
+        "print(sorted(name for name in sys.modules if name.startswith('penstock') or name == 'inspect'))\n"
+        "assert set(penstock.__all__) <= set(dir(penstock))\n"
+        "for name in penstock.__all__:\n"
+        "    assert getattr(penstock, name) is not None, name\n"
+        "from penstock import *\n"
+        "assert penstock.summary.Summary and Controller is penstock.Controller\n"
+        "try:\n"
+        "    penstock.Contoller\n"
+        "except AttributeError as error:\n"
+        "    print(error)\n"
+    )
+    scenario = str(SOURCES.parent / "scenarios/newreno-red-622.toml")
+    done = subprocess.run([sys.executable, "-c", program, scenario], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    imported = [
+        "penstock",
+        "penstock._errors",
+        "penstock._native",
+        "penstock._record",
+        "penstock._run",
+        "penstock.math",
+    ]
+    assert done.stdout.splitlines() == [str(imported), "module 'penstock' has no attribute 'Contoller'"]
