@@ -62,7 +62,7 @@ struct Data<'a> {
     figures: Vec<Drawn<'a>>,
     /// Each column once, however many lines have it.
     columns: Vec<String>,
-    /// What columns of `p:` have, compressed by zlib (RFC 1950), in base64.
+    /// The bytes of packed columns, compressed by zlib (RFC 1950), in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     packed: Option<String>,
 }

@@ -158,6 +158,23 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test("a long run shows how far it is, stops, and the next one runs", async () => {
+      const page = await light.newPage();
+      const said = listen(page);
+      const long = SCENARIO.replace("10 s", "600 s").replace("20 Mbit/s", "10 Gbit/s");
+      await page.goto(home + (await shared(long)));
+      await page.waitForFunction(() => (document.querySelector<HTMLProgressElement>("#progress")?.value ?? 0) > 0);
+      await page.click("#stop");
+      await page.waitForFunction(() => document.querySelector("#status")?.textContent === "Stopped.");
+      const hidden = ["#stop", "#progress"].map((id) => page.$eval(id, (found) => (found as HTMLElement).hidden));
+      assert.deepEqual(await Promise.all(hidden), [true, true]);
+      assert.equal(await runs(page), 0);
+      await page.select("#lesson", "delay-stability");
+      await ran(page, 1);
+      assert.deepEqual(said, []);
+      await page.close();
+    });
+
     test("an error stands in its place, with its remedy, and goes when it is mended", async () => {
       const page = await light.newPage();
       await page.goto(home + (await shared(SCENARIO.replace("rate =", "rat ="))));

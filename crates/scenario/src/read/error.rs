@@ -270,6 +270,12 @@ impl Errors {
         let Said { mut kept, beyond, .. } = self.said.into_inner();
         // The sort is stable: errors at one place keep the order in which they were met.
         kept.sort_by_key(|(at, _)| *at);
+        // Each value of a swept key that is unknown is the same error.
+        let mut said = BTreeSet::new();
+        kept.retain(|(_, error)| {
+            let ReadError { line, key, found, remedy, .. } = error;
+            line.is_none() || said.insert((*line, key.clone(), found.clone(), remedy.clone()))
+        });
         (!kept.is_empty()).then(|| ReadErrors { all: kept.into_iter().map(|(_, error)| error).collect(), beyond })
     }
 
