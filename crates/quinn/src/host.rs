@@ -56,14 +56,15 @@ pub struct Hosted {
     rest: f64,
     /// Packets lost that no acknowledgement has reported.
     lost: u32,
-    newest: Option<Instant>,
+    /// When the newest packet that was acknowledged left, and the largest packet number.
+    newest: Option<(Instant, Option<u64>)>,
     recovery: Option<Instant>,
     recovering: bool,
     round: Option<Instant>,
     tick: Option<Time>,
     window_limited: bool,
     idle: bool,
-    /// quinn's smoothed round-trip time [s]; none before the first acknowledgement.
+    /// quinn's smoothed round-trip time with the newest sample [s]; none before the first acknowledgement.
     smoothed_s: Option<f64>,
     draws: u64,
 }
@@ -257,6 +258,14 @@ impl Hosted {
         }
     }
 
+    /// RFC 9002 smooths the round-trip time before the controller hears of an acknowledgement (appendix A.7), and quinn does so
+    /// after. So the newest sample is added here. quinn's estimate, without the receiver's delay, takes its place with the next
+    /// acknowledgement.
+    fn smooth(&mut self, rtt_s: f64) {
+        let before_s = self.smoothed_s.filter(|_| self.newest.is_some());
+        self.smoothed_s = Some(before_s.map_or(rtt_s, |before_s| before_s + (rtt_s - before_s) / 8.0));
+    }
+
     /// A congestion event about packets the newest of which was sent at `sent`: at most one a round trip counts (RFC 9002,
     /// section 7.3.2).
     fn cut(&mut self, now: Instant, sent: Instant) -> bool {
@@ -326,7 +335,7 @@ impl congestion::Controller for Hosted {
         }
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         self.advance(now);
         let heard = std::mem::take(&mut self.heard);
         self.flights.settle(in_flight);
@@ -334,14 +343,16 @@ impl congestion::Controller for Hosted {
             return;
         }
         let newest = self.flights.newest();
-        // The newest packet alone, and only once: those before it were acknowledged late (RFC 9002, section 5.1).
-        let fresh = newest.filter(|(left, _)| self.newest.is_none_or(|before| *left > before));
+        // The newest packet alone, and only once: those before it were acknowledged late (RFC 9002, section 5.1). Packets of a burst
+        // leave at one time, and differ by their numbers.
+        let fresh = newest.filter(|(left, _)| self.newest.is_none_or(|before| (*left, largest) > before));
         let rtt = fresh.map(|(_, sent)| Time(self.now.0.saturating_sub(sent.0))).filter(|rtt| *rtt > Time::ZERO);
         if let Some(rtt) = rtt {
+            self.smooth(rtt.seconds());
             self.round_trip(rtt);
         }
         if let Some((left, _)) = fresh {
-            self.newest = Some(left);
+            self.newest = Some((left, largest));
             if self.recovering && self.recovery.is_none_or(|start| left > start) {
                 self.recovering = false;
                 self.detail(DeliveryEvent::RecoveryLeft);

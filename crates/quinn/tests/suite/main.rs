@@ -7,3 +7,4 @@ mod refused;
 mod sequences;
 mod shares;
 mod vectors;
+mod window;

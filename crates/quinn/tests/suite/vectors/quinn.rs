@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use penstock_quinn::Hosted;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
@@ -51,8 +52,12 @@ impl Stack for OfQuinn {
     fn echo(&mut self, at_us: u64, sent_us: u64) {
         self.controller.on_congestion_event(self.at(at_us), self.at(sent_us), false, 0);
     }
+    /// A law's rate counts with the sequence's round trip: the adapter adds a sample to an estimate that never takes it in here.
     fn window(&self) -> f64 {
-        self.controller.metrics().congestion_window as f64
+        let stated = self.controller.metrics().congestion_window as f64;
+        let Ok(ours) = self.controller.clone_box().into_any().downcast::<Hosted>() else { return stated };
+        let by_rate = self.rtt.get().as_secs_f64() / ours.gap_s();
+        if ours.gap_s() > 0.0 { (ours.law_window().min(by_rate).max(2.0) * DATAGRAM as f64).floor() } else { stated }
     }
     fn pacing(&self) -> Option<f64> {
         self.controller.metrics().pacing_rate.map(|rate| rate as f64)
