@@ -22,6 +22,8 @@ pub(crate) struct Habits {
     pub(crate) delayed_ack: u32,
     /// Packets of a connection that are acknowledged one by one before that.
     pub(crate) quick_acks: u32,
+    /// Whether only the packet after a gap in the numbers of transmissions is acknowledged at once, and one that is late.
+    pub(crate) gap_once: bool,
     /// SACK blocks at the most; none where acknowledgements are not selective.
     pub(crate) sack_blocks: u32,
     /// Whether accurate ECN has its option.
@@ -62,6 +64,8 @@ pub(crate) struct Receiver {
     /// Packets of this connection that were acknowledged at once because it is new.
     quick: u32,
     waiting_marked: bool,
+    /// The largest number of a transmission of this connection that came: of use with [`Habits::gap_once`].
+    largest: Option<u32>,
     /// The acknowledgement that the timer would send.
     held: Reply,
     pub(crate) received: Received,
@@ -128,7 +132,7 @@ impl Reply {
 impl Receiver {
     /// Another connection begins.
     pub(crate) fn restart(&mut self) {
-        (self.latched, self.waiting, self.quick) = (false, 0, 0);
+        (self.latched, self.waiting, self.quick, self.largest) = (false, 0, 0, None);
         if let Some(told) = &mut self.told {
             told.counted = Counted::START;
             told.under_way.restart();
@@ -242,13 +246,14 @@ impl Receiver {
     /// wait: the receiver's program reads it and closes, and its FIN acknowledges.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(crate) fn delay(&mut self, packet: &Packet, reply: Reply, quick_acks: u32) -> Answer {
+    pub(crate) fn delay(&mut self, packet: &Packet, reply: Reply, habits: &Habits) -> Answer {
         let echo = reply.flags & ECE != 0;
         let before = if self.waiting_marked == echo { None } else { self.overdue() };
         self.waiting += 1;
         self.waiting_marked = echo;
-        let mut now = self.waiting >= 2 || reply.flags & AT_ONCE != 0 || packet.is(FIN);
-        if self.quick < quick_acks {
+        let at_once = if habits.gap_once { self.is_beside(packet.tx) } else { reply.flags & AT_ONCE != 0 };
+        let mut now = self.waiting >= 2 || at_once || packet.is(FIN);
+        if self.quick < habits.quick_acks {
             self.quick += 1;
             now = true;
         }
@@ -262,6 +267,16 @@ impl Receiver {
             (None, true) => Answer::Now(reply),
             (Some(before), now) => Answer::Both(before, now.then_some(reply)),
         }
+    }
+
+    /// Whether transmission `tx` does not follow on the largest one before it: it comes after a gap, or late.
+    fn is_beside(&mut self, tx: u32) -> bool {
+        // Numbers go round.
+        let ahead = self.largest.map_or(1, |largest| tx.wrapping_sub(largest) as i32);
+        if ahead > 0 {
+            self.largest = Some(tx);
+        }
+        ahead != 1
     }
 
     /// An acknowledgement is held back.
@@ -336,6 +351,8 @@ mod tests {
     use crate::packet::ECT;
 
     const EACH: EcnEcho = EcnEcho::PerPacket;
+    const DELAYED: Habits =
+        Habits { echo: EACH, delayed_ack: 2, quick_acks: 0, gap_once: false, sack_blocks: 1, accecn_option: false };
     fn data(seq: u32, flags: u8) -> Packet {
         Packet { seq, tx: seq, flags, size: 1000, ..Packet::default() }
     }
@@ -382,7 +399,7 @@ mod tests {
         let mut r = Receiver::default();
         let reply = r.take(&data(0, CE), EcnEcho::Classic);
         assert_ne!(reply.flags & ECE, 0);
-        assert_eq!(r.delay(&data(0, CE), reply, 0), Answer::Wait);
+        assert_eq!(r.delay(&data(0, CE), reply, &DELAYED), Answer::Wait);
         r.restart();
         assert_eq!(r.overdue(), None);
         assert_eq!(r.take(&data(1, 0), EcnEcho::Classic).flags & ECE, 0);
@@ -394,11 +411,30 @@ mod tests {
         let mut r = Receiver::default();
         let now = |r: &mut Receiver, seq| {
             let reply = r.take(&data(seq, 0), EACH);
-            r.delay(&data(seq, 0), reply, 3) != Answer::Wait
+            r.delay(&data(seq, 0), reply, &Habits { quick_acks: 3, ..DELAYED }) != Answer::Wait
         };
         assert_eq!([0, 1, 2, 3, 4, 5].map(|seq| now(&mut r, seq)), [true, true, true, false, true, false]);
         r.restart();
         assert!(now(&mut r, 6));
+    }
+
+    /// Segment 2 is lost, and sent again as transmission 6; transmission 8 comes after 9. TCP acknowledges each packet while a segment is
+    /// missing, and that which fills the hole (RFC 5681, section 4.2). QUIC acknowledges what comes after a gap and what is late
+    /// (RFC 9000, section 13.2.1), and of all others every second one.
+    #[test]
+    fn a_gap_is_told_once_or_of_each_packet_beyond_it() {
+        let arrivals = [(0, 0), (1, 1), (3, 3), (4, 4), (5, 5), (6, 2), (7, 6), (9, 8), (8, 7), (10, 9)];
+        let at_once = |gap_once: bool| {
+            let mut r = Receiver::default();
+            let now = arrivals.map(|(tx, seq)| {
+                let packet = Packet { tx, ..data(seq, 0) };
+                let reply = r.take(&packet, EACH);
+                r.delay(&packet, reply, &Habits { gap_once, ..DELAYED }) != Answer::Wait
+            });
+            arrivals.into_iter().zip(now).filter(|(_, now)| *now).map(|((tx, _), _)| tx).collect::<Vec<_>>()
+        };
+        assert_eq!(at_once(false), [1, 3, 4, 5, 6, 9, 8]);
+        assert_eq!(at_once(true), [1, 3, 5, 7, 9, 8]);
     }
 
     /// RFC 2883: a segment that was there before is reported as a duplicate, below the cumulative number and beyond it.
@@ -418,7 +454,7 @@ mod tests {
         let take = |r: &mut Receiver, seq, flags| {
             let packet = data(seq, flags);
             let reply = r.take(&packet, EACH);
-            r.delay(&packet, reply, 0)
+            r.delay(&packet, reply, &DELAYED)
         };
         assert_eq!(take(&mut r, 0, 0), Answer::Wait);
         assert_eq!(at_once(take(&mut r, 1, 0)).seq, 2);
@@ -437,12 +473,12 @@ mod tests {
             let packet = data(seq, flags);
             let reply = r.take(&packet, EACH);
             assert_eq!(reply.flags & ECE, 0, "no echo");
-            assert_eq!(r.delay(&packet, reply, 0) == Answer::Wait, waits, "{seq}");
+            assert_eq!(r.delay(&packet, reply, &DELAYED) == Answer::Wait, waits, "{seq}");
         }
     }
 
     fn habits(echo: EcnEcho, sack_blocks: u32, accecn_option: bool) -> Habits {
-        Habits { echo, delayed_ack: 2, quick_acks: 0, sack_blocks, accecn_option }
+        Habits { echo, sack_blocks, accecn_option, ..DELAYED }
     }
 
     /// RFC 2018, section 4: the block of the segment that caused the acknowledgement comes first, then those reported last.

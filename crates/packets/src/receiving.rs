@@ -62,7 +62,7 @@ impl Engine {
         let group = &self.groups[flow.group as usize];
         let payload = group.payload as u32 - u32::from(flow.size - packet.size);
         let reply = receiver.take_with_options(packet, &group.habits, payload);
-        match receiver.delay(packet, reply, group.habits.quick_acks) {
+        match receiver.delay(packet, reply, &group.habits) {
             Answer::Now(reply) => self.answer(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => self.answer_both(at, before, now),
@@ -130,7 +130,7 @@ impl Engine {
         if group.habits.delayed_ack < 2 {
             return self.reply(at, reply);
         }
-        match self.receivers[at].delay(packet, reply, group.habits.quick_acks) {
+        match self.receivers[at].delay(packet, reply, &group.habits) {
             Answer::Now(reply) => self.reply(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => self.answer_both(at, before, now),

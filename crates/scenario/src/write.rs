@@ -268,6 +268,9 @@ pub(crate) fn options(sender: &SenderOptions) -> Vec<(&'static str, String)> {
     if sender.delayed_ack > 1 && (sender.quick_acks > 0 || sender.profile != Profile::Ns2) {
         entries.push(("quick_acks", sender.quick_acks.to_string()));
     }
+    if sender.ack_gap_once || sender.profile == Profile::Quic {
+        entries.push(("ack_gap_once", sender.ack_gap_once.to_string()));
+    }
     if sender.selective() && (sender.sack_blocks > 1 || sender.profile != Profile::Ns2) {
         entries.push(("sack_blocks", sender.sack_blocks.to_string()));
     }

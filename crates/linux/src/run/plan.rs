@@ -293,6 +293,9 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if sender.pacing == Pacing::Window && usual.pacing != Pacing::Window {
         refuse("sender.pacing", "the kernel's TCP paces by rules of its own", "leave it out, or use `--world packets`");
     }
+    if sender.ack_gap_once && !usual.ack_gap_once {
+        refuse("sender.ack_gap_once", "the kernel's TCP acknowledges each packet beyond a gap", "leave it out");
+    }
     let parts = |it: RackOptions| {
         [("prr", it.prr), ("tail_loss_probe", it.tail_loss_probe), ("dsack", it.dsack), ("undo", it.undo)]
     };
@@ -576,6 +579,7 @@ mod tests {
             (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
             (&format!("{newreno}, sender = {{ profile = \"linux\", undo = false }}"), "", "flows.f.sender.undo"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
+            (&format!("{newreno}, sender = {{ delayed_ack = 2, ack_gap_once = true }}"), "", "flows.f.sender.ack_gap"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
         ] {

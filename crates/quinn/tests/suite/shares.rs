@@ -117,19 +117,18 @@ fn beyond(line: Line, warmup: u64, seconds: u64) -> Vec<&'static str> {
     rows.iter().filter(|(_, (holds, _))| !holds).map(|(name, _)| *name).collect()
 }
 
-/// Copa has two states here: docs/validation/quic.md.
 #[test]
 fn laws_come_to_the_same_as_in_packets() {
-    assert_eq!(beyond(line(20.0, 1.0), 10, 60), ["copa"]);
+    assert_eq!(beyond(line(20.0, 1.0), 10, 60), [""; 0]);
 }
 
-/// The other fifteen cells.
+/// The other fifteen cells. Copa cycles in some, and BBR's queue depends on the times of a few probes.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn laws_come_to_the_same_as_in_packets_in_other_cells() {
     assert_eq!(beyond(codel(20.0), 10, 60), [""; 0]);
     assert_eq!(beyond(line(100.0, 1.0), 20, 120), [""; 0]);
-    assert_eq!(beyond(codel(100.0), 20, 120), [""; 0]);
+    assert_eq!(beyond(codel(100.0), 20, 120), ["copa", "bbr3"]);
 }
 
 /// Without losses BBR through quinn is BBR with a host that paces by the window. With a host that paces by the law's gap it is not.
@@ -143,13 +142,39 @@ fn without_losses_bbr_differs_by_pacing_alone() {
     assert!(within(quinn, window) && by_window < by_gap && by_window < bar, "{by_window}, {by_gap}");
 }
 
+/// BBR's short-term bound after a loss is the largest rate sample of a round trip in which the window falls with the smoothed
+/// round-trip time. A host that acknowledges each packet beyond a gap, as TCP, has twice as many samples of that time in a recovery.
+/// One queue depends on the times of a few probes, and six queues less so.
+#[test]
+#[ignore = "takes minutes; make nightly runs it"]
+fn after_a_loss_bbr_differs_by_acknowledgements_beyond_gaps() {
+    let [once, each] = of_six_paths(20.0, 10, 60);
+    assert!(once.0 < 0.02 && each.0 > 2.0 * once.0 && once.1 < 0.1, "{once:?}, {each:?}");
+    let [once, _] = of_six_paths(100.0, 20, 120);
+    assert!(once.0 < 0.02 && once.1 < 0.1, "{once:?}");
+}
+
+/// BBR with CoDel on paths from 38 to 44 ms, by hosts that acknowledge a gap once, and each packet beyond it: how far the goodput is
+/// from that through quinn, the mean of the paths, and how far the mean queue of all.
+fn of_six_paths(mbit_per_s: f64, warmup: u64, seconds: u64) -> [(f64, f64); 2] {
+    let lines = six_paths(codel(mbit_per_s));
+    let quinn = lines.map(|line| through_quinn("bbr3", line, warmup, seconds));
+    ["", ", ack_gap_once = false"].map(|sender| {
+        let there = lines.map(|line| in_packets("bbr3", sender, line, warmup, seconds));
+        println!("{mbit_per_s} Mbit/s{sender}: {quinn:?}, {there:?}");
+        let goodput: f64 = quinn.iter().zip(there).map(|(quinn, there)| off(*quinn, there).0.abs()).sum();
+        let [quinn, there] = [quinn, there].map(|of| of.iter().map(|found| found.queue).sum::<f64>());
+        (goodput / lines.len() as f64, (quinn / there - 1.0).abs())
+    })
+}
+
 /// Copa has two states: a short queue, and a cycle in which its velocity carries the window from a full buffer to an idle line and
 /// back. Pacing decides how often it comes to which: through quinn and in packets some of these paths come to each.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn copa_has_two_states() {
     let states = |cycles: &dyn Fn(Line) -> bool| {
-        let lines = [38, 39, 40, 41, 42, 44].map(|ms| Line { rtt: Duration::from_millis(ms), ..line(20.0, 1.0) });
+        let lines = six_paths(line(20.0, 1.0));
         lines.into_iter().filter(|line| cycles(*line)).count()
     };
     let long = |found: Found| found.queue > 10.0;
@@ -157,6 +182,24 @@ fn copa_has_two_states() {
     let [window, gap] = HOSTS.map(|sender| states(&|line| long(in_packets("copa", sender, line, 10, 60))));
     println!("paths with a long queue, of 6: quinn {quinn}, by the window {window}, by the law's gap {gap}");
     assert!(quinn > 0 && quinn < 6 && window > 0 && window < 6 && gap == 0, "{quinn}, {window}, {gap}");
+}
+
+/// With CoDel at 100 Mbit/s every Copa through quinn cycles. In packets some do as there, and others cycle faster.
+#[test]
+#[ignore = "takes minutes; make nightly runs it"]
+fn copa_cycles_with_codel() {
+    let cycles = |of: &dyn Fn(Line) -> Found| {
+        let goodput = six_paths(codel(100.0)).map(|line| of(line).goodput / 1e6);
+        println!("Mbit/s: {goodput:.1?}");
+        goodput.into_iter().filter(|goodput| *goodput < 70.0).count()
+    };
+    let quinn = cycles(&|line| through_quinn("copa", line, 20, 120));
+    let window = cycles(&|line| in_packets("copa", "", line, 20, 120));
+    assert!(quinn == 6 && window > 0 && window < 6, "{quinn}, {window}");
+}
+
+fn six_paths(line: Line) -> [Line; 6] {
+    [38, 39, 40, 41, 42, 44].map(|ms| Line { rtt: Duration::from_millis(ms), ..line })
 }
 
 fn codel(mbit_per_s: f64) -> Line {

@@ -453,6 +453,14 @@ pub(crate) static SENDER: Table = Table {
              (Linux: 16)",
         ),
         key(
+            "ack_gap_once",
+            Shape::Switch,
+            Is("false"),
+            "with `delayed_ack = 2`: acknowledged at once is the packet after a gap in the numbers of packets, or one that is \
+             late, as in QUIC (RFC 9000, section 13.2.1); without it each packet is while a segment is missing (RFC 5681, \
+             section 4.2)",
+        ),
+        key(
             "ecn_echo",
             Shape::Word(words::<EcnEcho>),
             Is("\"per-packet\""),

@@ -142,6 +142,9 @@ pub struct SenderOptions {
     pub delayed_ack: u32,
     /// Packets of a connection that are acknowledged one by one before acknowledgements wait.
     pub quick_acks: u32,
+    /// Whether only the packet after a gap in the numbers of packets is acknowledged at once (RFC 9000, section 13.2.1), and not each
+    /// one while a segment is missing (RFC 5681, section 4.2).
+    pub ack_gap_once: bool,
     /// Feedback of marks, if the receiver supports it: see [`SenderOptions::echo`].
     pub ecn_echo: EcnEcho,
     /// Whether acknowledgements with accurate feedback have its option besides the field in the header.
@@ -199,6 +202,7 @@ impl Default for SenderOptions {
             rack: RackOptions::ALL,
             delayed_ack: 1,
             quick_acks: 0,
+            ack_gap_once: false,
             ecn_echo: EcnEcho::PerPacket,
             accecn_option: true,
             receiver_ecn: ReceiverEcn::Accurate,

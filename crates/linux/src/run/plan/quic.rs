@@ -77,6 +77,7 @@ fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
         ("sender", sender.rack != usual.rack),
         ("sender.delayed_ack", sender.delayed_ack != usual.delayed_ack && sender.delayed_ack != 2),
         ("sender.quick_acks", sender.quick_acks != usual.quick_acks),
+        ("sender.ack_gap_once", sender.ack_gap_once != usual.ack_gap_once && sender.delayed_ack == 2),
         ("sender.ecn_echo", sender.ecn_echo != usual.ecn_echo),
         ("sender.receiver_ecn", sender.receiver_ecn != usual.receiver_ecn),
         ("sender.pacing", ![usual.pacing, Pacing::Window].contains(&sender.pacing)),

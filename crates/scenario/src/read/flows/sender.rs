@@ -55,6 +55,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let rack = rack(&fields, options.rack);
     let delayed_ack = fields.or("delayed_ack", u64::from(options.delayed_ack), |item| item.whole(1, 2));
     let quick_acks = fields.or("quick_acks", u64::from(options.quick_acks), |item| item.whole(0, MOST_QUICK));
+    let ack_gap_once = fields.or("ack_gap_once", options.ack_gap_once, |item| item.switch());
     let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
     let accecn_option = fields.or("accecn_option", options.accecn_option, |item| item.switch());
     let receiver_ecn = fields.or("receiver_ecn", options.receiver_ecn, |item| item.choice());
@@ -78,6 +79,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.rack = rack?;
     options.delayed_ack = delayed_ack? as u32;
     options.quick_acks = quick_acks? as u32;
+    options.ack_gap_once = ack_gap_once?;
     options.ecn_echo = ecn_echo?;
     options.accecn_option = accecn_option?;
     options.receiver_ecn = receiver_ecn?;
@@ -200,6 +202,21 @@ pub(super) fn check(
                 );
             }
             options.quick_acks = 0;
+        }
+        let always = if options.delayed_ack < 2 {
+            Some("every packet is acknowledged, so `ack_gap_once` has no effect")
+        } else if !options.selective() {
+            Some("recovery without selective acknowledgements counts one for each packet beyond a gap")
+        } else if options.ecn_echo == EcnEcho::Accurate {
+            Some("accurate ECN is of TCP, which acknowledges each packet beyond a gap")
+        } else {
+            None
+        };
+        if let Some(always) = always {
+            if let Some(item) = own("ack_gap_once").filter(|_| options.ack_gap_once) {
+                item.wrong(always, "leave it out, or write `false`");
+            }
+            options.ack_gap_once = false;
         }
     } else {
         for key in format::SENDER.keys.iter().map(|key| key.name).filter(|key| !OF_ANY_LAW.contains(key)) {

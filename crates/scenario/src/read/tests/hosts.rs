@@ -35,6 +35,14 @@ fn a_profile_is_a_table_of_defaults() {
     let blocks = |sender: &str| read(sender).groups["f"].sender.sack_blocks;
     assert_eq!(["ns-2", "rfc", "linux", "quic"].map(|word| blocks(&format!("profile = \"{word}\""))), [1, 3, 3, 4]);
     assert_eq!(blocks("profile = \"linux\", recovery = \"newreno\""), 1);
+    let once = |sender: &str| read(sender).groups["f"].sender.ack_gap_once;
+    assert_eq!(
+        ["ns-2", "rfc", "linux", "quic"].map(|word| once(&format!("profile = \"{word}\""))),
+        [false, false, false, true]
+    );
+    // Not where it would be without effect, or what recovery counts would be missing.
+    let others = ["delayed_ack = 1", "recovery = \"newreno\"", "ecn_echo = \"accurate\"", "ack_gap_once = false"];
+    assert_eq!(others.map(|more| once(&format!("profile = \"quic\", {more}"))), [false; 4]);
     let own = read("profile = \"linux\", recovery = \"newreno\", delayed_ack = 1").groups["f"].sender.clone();
     assert_eq!((own.recovery, own.delayed_ack, own.quick_acks, own.initial_window), (Recovery::NewReno, 1, 0, 10.0));
     // HyStart that is off has no rule, whatever the host's is.
