@@ -92,6 +92,27 @@ fn quick_acknowledgements_end() {
     assert_eq!((acks(0), acks(16)), (30, 16 + 22));
 }
 
+/// One packet of about 200 is lost, with some 20 under way. Every second packet is acknowledged, and while a segment is missing each of
+/// them. A host of QUIC acknowledges only that after the gap at once: it sends half as many of the latter, and repairs no less.
+#[test]
+fn a_gap_is_acknowledged_once_or_each_packet_beyond_it() {
+    for recovery in ["sack", "rack"] {
+        let acks = |once: bool| {
+            let flows = format!(
+                "start = \"0 s\"\nsize = \"190 kB\"\ncc = {{ law = \"newreno\", per_ack = \"2 packets\" }}\n\
+                 sender = {{ recovery = \"{recovery}\", delayed_ack = 2, ack_gap_once = {once}, initial_window = 20, ssthresh = 20 }}"
+            );
+            let (run, seen) = Dumbbell { link: "lose_transmission = 100", flows: &flows, ..Dumbbell::PLAIN }.watch();
+            let f = group(&run, "f");
+            assert_eq!((f.retransmits, f.spurious_retransmits, f.timeouts), (1, Some(0), 0), "{recovery}, {once}");
+            acks_at(&seen, End::Receiver, 0).len()
+        };
+        let (each, once) = (acks(false), acks(true));
+        println!("{recovery}: {each} acknowledgements, and {once}");
+        assert!((5..=20).contains(&(each - once)), "{recovery}: {each}, {once}");
+    }
+}
+
 /// A connection opens a round trip before its first data; each transfer has its own, and a SYN that is lost goes out again
 /// after a second. Nothing is unaccounted for: the engine checks that.
 #[test]
