@@ -579,7 +579,7 @@ mod tests {
             (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
             (&format!("{newreno}, sender = {{ profile = \"linux\", undo = false }}"), "", "flows.f.sender.undo"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
-            (&format!("{newreno}, sender = {{ delayed_ack = 2, ack_gap_once = true }}"), "", "flows.f.sender.ack_gap"),
+            (&format!("{newreno}, sender = {{ profile = \"linux\", ack_gap_once = true }}"), "", "flows.f.sender.ack"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
         ] {
