@@ -213,6 +213,7 @@ impl Parts {
             echo: if needs.marks == cc::Marks::Ignored { EcnEcho::PerPacket } else { group.sender.echo() },
             delayed_ack: group.sender.delayed_ack,
             quick_acks: group.sender.quick_acks,
+            max_ack_delay: group.sender.max_ack_delay,
             gap_once: group.sender.ack_gap_once,
             sack_blocks: if group.sender.selective() { group.sender.sack_blocks } else { 0 },
             accecn_option: group.sender.accecn_option,

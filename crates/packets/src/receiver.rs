@@ -11,9 +11,6 @@ use crate::accecn::Counted;
 use crate::options::{BLOCKS, Options, UnderWay, has_place};
 use crate::packet::{ACK, CE, COPY, CWR, DUPLICATE, ECE, FIN, Packet, SACK, expand};
 
-/// Longest delay of an acknowledgement for a second packet: the lower bound systems use (RFC 5681 allows 500 ms).
-pub(crate) const DELAYED_ACK: Time = Time(40_000_000_000);
-
 /// A receiver's handling of acknowledgements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Habits {
@@ -22,6 +19,8 @@ pub(crate) struct Habits {
     pub(crate) delayed_ack: u32,
     /// Packets of a connection that are acknowledged one by one before that.
     pub(crate) quick_acks: u32,
+    /// Longest delay of an acknowledgement for a second packet.
+    pub(crate) max_ack_delay: Time,
     /// Whether only the packet after a gap in the numbers of transmissions is acknowledged at once, and one that is late.
     pub(crate) gap_once: bool,
     /// SACK blocks at the most; none where acknowledgements are not selective.
@@ -351,8 +350,15 @@ mod tests {
     use crate::packet::ECT;
 
     const EACH: EcnEcho = EcnEcho::PerPacket;
-    const DELAYED: Habits =
-        Habits { echo: EACH, delayed_ack: 2, quick_acks: 0, gap_once: false, sack_blocks: 1, accecn_option: false };
+    const DELAYED: Habits = Habits {
+        echo: EACH,
+        delayed_ack: 2,
+        quick_acks: 0,
+        max_ack_delay: Time(40_000_000_000),
+        gap_once: false,
+        sack_blocks: 1,
+        accecn_option: false,
+    };
     fn data(seq: u32, flags: u8) -> Packet {
         Packet { seq, tx: seq, flags, size: 1000, ..Packet::default() }
     }

@@ -7,7 +7,7 @@ use crate::engine::{Engine, push};
 use crate::flow::NONE;
 use crate::kind::{Kind, Plain};
 use crate::packet::{Packet, SYN};
-use crate::receiver::{Answer, DELAYED_ACK, Reply};
+use crate::receiver::{Answer, Reply};
 use crate::sight::delivery_seen;
 
 impl Engine {
@@ -142,7 +142,7 @@ impl Engine {
     #[inline]
     fn hold(&mut self, at: usize) {
         let flow = &mut self.flows[at];
-        flow.ack_due = self.now + DELAYED_ACK.0;
+        flow.ack_due = self.now + self.groups[flow.group as usize].habits.max_ack_delay.0;
         if !flow.ack_timer {
             flow.ack_timer = true;
             let (entity, due) = (flow.ack, flow.ack_due);

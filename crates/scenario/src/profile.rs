@@ -30,11 +30,12 @@ impl Profile {
             Self::Linux => SenderOptions { rto: Rto::Linux, quick_acks: 16, ecn_echo: EcnEcho::Classic, ..today },
             // QUIC counts marks. It has no minimum RTO but the delay of acknowledgements and a millisecond. Its
             // acknowledgements have ranges without a limit (RFC 9000, section 19.3): as many as there are here. A gap is told at
-            // once when it opens (section 13.2.1).
+            // once when it opens (section 13.2.1). max_ack_delay has its default (section 18.2).
             Self::Quic => SenderOptions {
                 min_rto: Time(Time::PER_SECOND / 40),
                 rto: Rto::Linux,
                 sack_blocks: 4,
+                max_ack_delay: Time(Time::PER_SECOND / 40),
                 ack_gap_once: true,
                 rack: RackOptions { prr: false, dsack: false, undo: false, ..RackOptions::ALL },
                 pacing: Pacing::Window,

@@ -268,6 +268,10 @@ pub(crate) fn options(sender: &SenderOptions) -> Vec<(&'static str, String)> {
     if sender.delayed_ack > 1 && (sender.quick_acks > 0 || sender.profile != Profile::Ns2) {
         entries.push(("quick_acks", sender.quick_acks.to_string()));
     }
+    let waits = sender.profile == Profile::Quic || sender.max_ack_delay != SenderOptions::default().max_ack_delay;
+    if sender.delayed_ack > 1 && waits {
+        entries.push(("max_ack_delay", time(sender.max_ack_delay)));
+    }
     if sender.ack_gap_once || sender.profile == Profile::Quic {
         entries.push(("ack_gap_once", sender.ack_gap_once.to_string()));
     }

@@ -279,11 +279,8 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
         refuse("sender.ssthresh", "the kernel starts without one", "leave it out");
     }
     if sender.rtt_noise.is_some() {
-        refuse(
-            "sender.rtt_noise",
-            "the kernel's round-trip samples are what they are",
-            "leave it out, or use `ack_jitter`",
-        );
+        let what = "the kernel's round-trip samples are what they are";
+        refuse("sender.rtt_noise", what, "leave it out, or use `ack_jitter`");
     }
     if sender.bottleneck.is_some() {
         refuse("sender.bottleneck", "the kernel's laws measure their bottleneck", "leave it out");
@@ -295,6 +292,9 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     }
     if sender.ack_gap_once && !usual.ack_gap_once {
         refuse("sender.ack_gap_once", "the kernel's TCP acknowledges each packet beyond a gap", "leave it out");
+    }
+    if sender.max_ack_delay != usual.max_ack_delay && sender.delayed_ack > 1 {
+        refuse("sender.max_ack_delay", "the kernel's TCP has its own, of 40 ms and more", "leave it out");
     }
     let parts = |it: RackOptions| {
         [("prr", it.prr), ("tail_loss_probe", it.tail_loss_probe), ("dsack", it.dsack), ("undo", it.undo)]
@@ -550,6 +550,7 @@ mod tests {
     #[test]
     fn what_it_has_not_is_refused_by_name() {
         let newreno = r#"cc = { law = "newreno" }"#;
+        let linux = |more: &str| format!("{newreno}, sender = {{ profile = \"linux\", {more} }}");
         if AccurateEcn::in_kernel() == Some(false) {
             let said = refused("cc = { law = \"newreno\", ecn = true }, sender = { ecn_echo = \"accurate\" }", "");
             assert!(said.starts_with("flows.f.sender.ecn_echo: this kernel does not accept"), "{said}");
@@ -577,9 +578,10 @@ mod tests {
             (&format!("{newreno}, sender = {{ recovery = \"reno\" }}"), "", "flows.f.sender.recovery"),
             (&format!("{newreno}, sender = {{ ssthresh = 30 }}"), "", "flows.f.sender.ssthresh"),
             (&format!("{newreno}, sender = {{ tick = \"100 ms\" }}"), "", "flows.f.sender.tick"),
-            (&format!("{newreno}, sender = {{ profile = \"linux\", undo = false }}"), "", "flows.f.sender.undo"),
+            (&linux("undo = false"), "", "flows.f.sender.undo"),
             (&format!("{newreno}, sender = {{ delayed_ack = 2 }}"), "", "flows.f.cc.per_ack"),
-            (&format!("{newreno}, sender = {{ profile = \"linux\", ack_gap_once = true }}"), "", "flows.f.sender.ack"),
+            (&linux("ack_gap_once = true"), "", "flows.f.sender.ack_gap_once"),
+            (&linux("max_ack_delay = \"25 ms\""), "", "flows.f.sender.max_ack_delay"),
             (newreno, "packet = { wire = \"1500 B\", payload = \"1400 B\" }", "packet: 100 B of header"),
             (newreno, "packet = \"100 B\"", "packet: 100 B on the wire"),
         ] {

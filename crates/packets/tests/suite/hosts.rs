@@ -92,6 +92,21 @@ fn quick_acknowledgements_end() {
     assert_eq!((acks(0), acks(16)), (30, 16 + 22));
 }
 
+/// A window of one packet: each has no second one, and its acknowledgement waits for the timer; that of the end does not.
+#[test]
+fn the_acknowledgement_of_a_lone_packet_waits_for_its_timer() {
+    for (delay, ms) in [("", 40.0), (", max_ack_delay = \"25 ms\"", 25.0), (", max_ack_delay = \"90 ms\"", 90.0)] {
+        let flows = format!(
+            "start = \"0 s\"\nsize = \"2 kB\"\ncc = {{ law = \"newreno\" }}\n\
+             sender = {{ delayed_ack = 2, initial_window = 1{delay} }}"
+        );
+        let (_, seen) = Dumbbell { flows: &flows, ..Dumbbell::PLAIN }.watch();
+        let (data, acks) = (data_at(&seen, End::Receiver, 0), acks_at(&seen, End::Receiver, 0));
+        let waited_ms = 1e3 * (acks[0] - data[0]);
+        assert!((waited_ms - ms).abs() < 1e-6, "{delay}: {waited_ms} ms, {data:?}, {acks:?}");
+    }
+}
+
 /// One packet of about 200 is lost, with some 20 under way. Every second packet is acknowledged, and while a segment is missing each of
 /// them. A host of QUIC acknowledges only that after the gap at once: it sends half as many of the latter, and repairs no less.
 #[test]

@@ -128,7 +128,7 @@ fn laws_come_to_the_same_as_in_packets() {
 fn laws_come_to_the_same_as_in_packets_in_other_cells() {
     assert_eq!(beyond(codel(20.0), 10, 60), [""; 0]);
     assert_eq!(beyond(line(100.0, 1.0), 20, 120), [""; 0]);
-    assert_eq!(beyond(codel(100.0), 20, 120), ["copa", "bbr3"]);
+    assert_eq!(beyond(codel(100.0), 20, 120), ["bbr3"]);
 }
 
 /// Without losses BBR through quinn is BBR with a host that paces by the window. With a host that paces by the law's gap it is not.
@@ -184,18 +184,17 @@ fn copa_has_two_states() {
     assert!(quinn > 0 && quinn < 6 && window > 0 && window < 6 && gap == 0, "{quinn}, {window}, {gap}");
 }
 
-/// With CoDel at 100 Mbit/s every Copa through quinn cycles. In packets some do as there, and others cycle faster.
+/// With CoDel at 100 Mbit/s Copa cycles through quinn and in packets, and as long as it does they agree. In packets some leave the
+/// cycle later for the short queue, and stay there: docs/validation/quic.md.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn copa_cycles_with_codel() {
-    let cycles = |of: &dyn Fn(Line) -> Found| {
-        let goodput = six_paths(codel(100.0)).map(|line| of(line).goodput / 1e6);
-        println!("Mbit/s: {goodput:.1?}");
-        goodput.into_iter().filter(|goodput| *goodput < 70.0).count()
-    };
-    let quinn = cycles(&|line| through_quinn("copa", line, 20, 120));
-    let window = cycles(&|line| in_packets("copa", "", line, 20, 120));
-    assert!(quinn == 6 && window > 0 && window < 6, "{quinn}, {window}");
+    for line in six_paths(codel(100.0)) {
+        let (quinn, there) = (through_quinn("copa", line, 20, 50), in_packets("copa", "", line, 20, 50));
+        println!("{:?}: {quinn:?}, {there:?}", line.rtt);
+        let cycles = |found: Found| found.goodput < 70e6 && found.queue > 100.0;
+        assert!(cycles(quinn) && cycles(there) && within(quinn, there), "{:?}: {quinn:?}, {there:?}", line.rtt);
+    }
 }
 
 fn six_paths(line: Line) -> [Line; 6] {

@@ -453,6 +453,13 @@ pub(crate) static SENDER: Table = Table {
              (Linux: 16)",
         ),
         key(
+            "max_ack_delay",
+            DURATION,
+            Is("\"40 ms\""),
+            "with `delayed_ack = 2`: the longest delay of an acknowledgement for a second packet, at most 16 s (RFC 9000, \
+             section 18.2; RFC 5681, section 4.2, allows 500 ms); the sender's timers go by `min_rto`",
+        ),
+        key(
             "ack_gap_once",
             Shape::Switch,
             Is("false"),

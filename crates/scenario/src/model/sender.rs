@@ -142,6 +142,8 @@ pub struct SenderOptions {
     pub delayed_ack: u32,
     /// Packets of a connection that are acknowledged one by one before acknowledgements wait.
     pub quick_acks: u32,
+    /// How long an acknowledgement waits for a second packet.
+    pub max_ack_delay: Time,
     /// Whether only the packet after a gap in the numbers of packets is acknowledged at once (RFC 9000, section 13.2.1), and not each
     /// one while a segment is missing (RFC 5681, section 4.2).
     pub ack_gap_once: bool,
@@ -202,6 +204,8 @@ impl Default for SenderOptions {
             rack: RackOptions::ALL,
             delayed_ack: 1,
             quick_acks: 0,
+            // The least that systems have, as Linux's `TCP_DELACK_MIN`; RFC 5681 allows 500 ms.
+            max_ack_delay: Time(Time::PER_SECOND / 25),
             ack_gap_once: false,
             ecn_echo: EcnEcho::PerPacket,
             accecn_option: true,

@@ -77,6 +77,7 @@ fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
         ("sender", sender.rack != usual.rack),
         ("sender.delayed_ack", sender.delayed_ack != usual.delayed_ack && sender.delayed_ack != 2),
         ("sender.quick_acks", sender.quick_acks != usual.quick_acks),
+        ("sender.max_ack_delay", sender.max_ack_delay != usual.max_ack_delay && sender.delayed_ack == 2),
         ("sender.ack_gap_once", sender.ack_gap_once != usual.ack_gap_once && sender.delayed_ack == 2),
         ("sender.ecn_echo", sender.ecn_echo != usual.ecn_echo),
         ("sender.receiver_ecn", sender.receiver_ecn != usual.receiver_ecn),
@@ -154,6 +155,11 @@ mod tests {
                 "flows.f.sender.ssthresh: quinn goes by",
             ),
             (format!("cc = {{ law = \"cubic\" }}, {quic} min_rto = \"1 s\" }}"), "", "flows.f.sender.min_rto"),
+            (
+                format!("cc = {{ law = \"cubic\" }}, {quic} max_ack_delay = \"40 ms\" }}"),
+                "",
+                "flows.f.sender.max_ack_delay: quinn goes by",
+            ),
             (format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 1 }}"), "", "flows.f.sender.initial_window"),
             (
                 format!(

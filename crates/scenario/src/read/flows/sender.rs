@@ -16,6 +16,8 @@ use crate::quantity;
 
 /// A timeout is three ticks at the least, and 60 s at the most.
 const MOST_TICK: Time = Time(20 * Time::PER_SECOND);
+/// RFC 9000, section 18.2, has less than 2^14 ms.
+const MOST_ACK_DELAY: Time = Time(16 * Time::PER_SECOND);
 
 /// Reads the options of a group.
 pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
@@ -55,6 +57,14 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     let rack = rack(&fields, options.rack);
     let delayed_ack = fields.or("delayed_ack", u64::from(options.delayed_ack), |item| item.whole(1, 2));
     let quick_acks = fields.or("quick_acks", u64::from(options.quick_acks), |item| item.whole(0, MOST_QUICK));
+    let max_ack_delay = fields.or("max_ack_delay", options.max_ack_delay, |item| match item.time()? {
+        Time::ZERO => Err(item.wrong("a delay of nothing", "write a duration above zero, or `delayed_ack = 1`")),
+        time if time > MOST_ACK_DELAY => Err(item.wrong(
+            format!("`{}` is more than an acknowledgement may wait", item.shown()),
+            format!("write at most `{}`", quantity::print_time(MOST_ACK_DELAY)),
+        )),
+        time => Ok(time),
+    });
     let ack_gap_once = fields.or("ack_gap_once", options.ack_gap_once, |item| item.switch());
     let ecn_echo = fields.or("ecn_echo", options.ecn_echo, |item| item.choice());
     let accecn_option = fields.or("accecn_option", options.accecn_option, |item| item.switch());
@@ -79,6 +89,7 @@ pub(super) fn options(fields: &Fields<'_>) -> Result<SenderOptions, Reported> {
     options.rack = rack?;
     options.delayed_ack = delayed_ack? as u32;
     options.quick_acks = quick_acks? as u32;
+    options.max_ack_delay = max_ack_delay?;
     options.ack_gap_once = ack_gap_once?;
     options.ecn_echo = ecn_echo?;
     options.accecn_option = accecn_option?;
@@ -202,6 +213,14 @@ pub(super) fn check(
                 );
             }
             options.quick_acks = 0;
+            let usual = SenderOptions::default().max_ack_delay;
+            if let Some(item) = own("max_ack_delay").filter(|_| options.max_ack_delay != usual) {
+                item.wrong(
+                    "every packet is acknowledged, so `max_ack_delay` has no effect",
+                    "leave it out, or write `delayed_ack = 2`",
+                );
+            }
+            options.max_ack_delay = usual;
         }
         let always = if options.delayed_ack < 2 {
             Some("every packet is acknowledged, so `ack_gap_once` has no effect")

@@ -43,6 +43,13 @@ fn a_profile_is_a_table_of_defaults() {
     // Not where it would be without effect, or what recovery counts would be missing.
     let others = ["delayed_ack = 1", "recovery = \"newreno\"", "ecn_echo = \"accurate\"", "ack_gap_once = false"];
     assert_eq!(others.map(|more| once(&format!("profile = \"quic\", {more}"))), [false; 4]);
+    let waits = |sender: &str| read(sender).groups["f"].sender.max_ack_delay.0 / 1_000_000_000;
+    assert_eq!(["ns-2", "rfc", "linux", "quic"].map(|word| waits(&format!("profile = \"{word}\""))), [40, 40, 40, 25]);
+    assert_eq!(waits("profile = \"quic\", delayed_ack = 1"), 40, "not where it would be without effect");
+    for own in ["profile = \"quic\", max_ack_delay = \"40 ms\"", "delayed_ack = 2, max_ack_delay = \"7 ms\""] {
+        let s = read(own);
+        assert_eq!(scenario(&print(&s)).groups["f"].sender, s.groups["f"].sender, "{own}");
+    }
     let own = read("profile = \"linux\", recovery = \"newreno\", delayed_ack = 1").groups["f"].sender.clone();
     assert_eq!((own.recovery, own.delayed_ack, own.quick_acks, own.initial_window), (Recovery::NewReno, 1, 0, 10.0));
     // HyStart that is off has no rule, whatever the host's is.
