@@ -119,22 +119,13 @@ fn through(
 ) -> Result<Run, RunError> {
     let (step, steps) = steps(scenario, &network, method)?;
     let mut report = report::Report::new(scenario, step);
-    let block = network.block(step);
-    for queue in &mut network.queues {
-        queue.begin(steps as usize, step, block as usize);
-    }
-    for conditioner in &mut network.conditioners {
-        conditioner.begin(steps as usize, step);
-    }
-    for cohort in &mut network.cohorts {
-        cohort.way.begin(step);
-    }
+    let (block, onward) = network.begin(steps, step);
     report.take(0, &mut network);
     let watched = (STEPS_UNWATCHED / network.cohorts.len().max(1) as u64).clamp(1, 512);
     let (mut done, mut watch) = (0, watched);
     while done < steps {
         let until = (done + block).min(report.next(done)).min(steps);
-        network.advance(done, until, step);
+        network.advance(done, until, onward, step);
         if let Some(fault) = network.fault(scenario) {
             return Err(fault);
         }
@@ -151,6 +142,22 @@ fn through(
 }
 
 impl Network {
+    /// Makes space for so many steps. How many of them senders can take before the queues do, and how many arrivals behind
+    /// the first queues.
+    fn begin(&mut self, steps: u64, step: f64) -> (u64, u64) {
+        let block = self.block(step);
+        for queue in &mut self.queues {
+            queue.begin(steps as usize, step, block as usize);
+        }
+        for conditioner in &mut self.conditioners {
+            conditioner.begin(steps as usize, step);
+        }
+        for cohort in &mut self.cohorts {
+            cohort.way.begin(step);
+        }
+        (block, self.onward())
+    }
+
     /// The output of a law that no host can act on, if there is one.
     fn fault(&self, scenario: &Scenario) -> Option<RunError> {
         let error = |whose: String, law: &'static str, at_s: f64, output: String| RunError::Law {
@@ -214,8 +221,13 @@ impl Network {
         ((back / step * (1.0 - 1e-9)) as u64).clamp(1, BLOCK)
     }
 
-    /// The steps after `done`, up to `until`.
-    fn advance(&mut self, done: u64, until: u64, step: f64) {
+    /// Number of steps for which arrivals at the queues behind the first can be computed before the queues follow.
+    fn onward(&self) -> u64 {
+        self.cohorts.iter().map(|c| c.way.onward(&self.queues)).fold(BLOCK, u64::min).max(1)
+    }
+
+    /// The steps after `done`, up to `until`; so many in a row that go on from a queue to the next.
+    fn advance(&mut self, done: u64, until: u64, onward: u64, step: f64) {
         let Self { queues, conditioners, cohorts } = self;
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
         // Who arrives where: senders have moved, the queues not yet.
@@ -230,20 +242,29 @@ impl Network {
                 }
             }
         }
-        for k in done..until {
-            let ((from, to), slot) = (span(k), (k - done) as usize);
+        let mut begin = done;
+        while begin < until {
+            let end = until.min(begin + onward);
             for conditioner in conditioners.iter_mut() {
+                let (from, to) = span(begin);
                 conditioner.advance(from, to);
             }
             for cohort in cohorts.iter_mut() {
-                if !conditioners.is_empty() {
-                    cohort.way.arrive_first(to, slot, queues, conditioners);
+                for k in begin..end {
+                    let (to, slot) = (span(k).1, (k - done) as usize);
+                    if !conditioners.is_empty() {
+                        cohort.way.arrive_first(to, slot, queues, conditioners);
+                    }
+                    cohort.way.arrive(to, slot, queues, conditioners);
                 }
-                cohort.way.arrive(to, slot, queues, conditioners);
             }
             for queue in queues.iter_mut() {
-                queue.advance(from, to, slot);
+                for k in begin..end {
+                    let (from, to) = span(k);
+                    queue.advance(from, to, (k - done) as usize);
+                }
             }
+            begin = end;
         }
     }
 }
@@ -411,3 +432,6 @@ fn parts(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,6 +43,11 @@ pub(super) struct Cohort {
     signal: Signal,
     average_rtt_s: f64,
     least_rtt_s: f64,
+    /// Whether its law observes that average; the least round trip that it observes [s]; and the estimator of a law that
+    /// knows the price as it is.
+    averages: bool,
+    base_rtt_s: f64,
+    knows_price: Option<MarkEstimate>,
     register: Register,
     /// The logarithm of the base of the marking law that carries a price; zero for a law that requires none.
     ln_phi: f64,
@@ -164,7 +169,8 @@ impl Cohort {
         };
         let base_rtt_s = mean(|f| f.0);
         let mut way = Way::new(links.iter().copied(), base_rtt_s, flows.len() as f64);
-        way.marked = needs.marks != Marks::Ignored && links.iter().any(|(link, _)| queues[*link].marks());
+        let marked = needs.marks != Marks::Ignored && links.iter().any(|(link, _)| queues[*link].marks());
+        way.marked = marked;
         way.frozen = method.frozen_delays;
         Ok(Self {
             group: at,
@@ -175,6 +181,12 @@ impl Cohort {
             stop_s: group.stop.unwrap_or(Time::NEVER).seconds(),
             limit: bytes.map_or(f64::INFINITY, |b| b as f64 / scenario.packet.payload.0 as f64),
             ln_phi: if let Marks::Price(by) = needs.marks { libm::log(by.phi) } else { 0.0 },
+            averages: method.estimators && needs.average_rtt.is_some(),
+            base_rtt_s,
+            knows_price: match needs.marks {
+                Marks::Price(by) if marked && !method.estimators => Some(by),
+                _ => None,
+            },
             needs,
             law,
             packets_per_ack: group.sender.delayed_ack.max(1),
@@ -221,13 +233,9 @@ impl Cohort {
     }
 
     fn seen(&self, signal: Signal) -> cc::Observation<f64> {
-        let price_s = match self.needs.marks {
-            Marks::Price(by) if self.way.marked && !self.estimators => self.price_of(by, signal.marked),
-            _ => self.price_s,
-        };
-        let rtt_s = if self.estimators && self.needs.average_rtt.is_some() { self.average_rtt_s } else { signal.rtt_s };
-        let measured = self.estimators && self.least_rtt_s.is_finite();
-        let base_rtt_s = if measured { self.least_rtt_s } else { self.way.base_rtt_s };
+        let price_s = self.knows_price.map_or(self.price_s, |by| self.price_of(by, signal.marked));
+        let rtt_s = if self.averages { self.average_rtt_s } else { signal.rtt_s };
+        let base_rtt_s = self.base_rtt_s;
         let path = cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() };
         let Some(estimated) = &self.estimated else { return path };
         let (earlier_s, earlier) = estimated.earlier();
@@ -262,6 +270,9 @@ impl Cohort {
             let now = Signal { rtt_s: to - left + waits_s, marked, lost };
             if acked > 0.0 {
                 self.least_rtt_s = f64::min(self.least_rtt_s, now.rtt_s);
+                if self.estimators && self.least_rtt_s.is_finite() {
+                    self.base_rtt_s = self.least_rtt_s;
+                }
             }
             if self.estimated.is_some() {
                 self.look_back(from);
@@ -289,7 +300,7 @@ impl Cohort {
         path: Stretch,
         mut sent: f64,
     ) -> f64 {
-        let mut done = begin;
+        let (mut done, mut first) = (begin, true);
         if begin > 0.0 || self.pace == 0.0 {
             // The first pace is the law's own from its first moment.
             sent = self.send(0.0, from + begin * step, path.at(begin), sent);
@@ -303,10 +314,14 @@ impl Cohort {
                 .then(|| ((self.round_ends - acked) / (until - acked)).max(done));
             let next_tick = tick.filter(|t| *t <= 1.0);
             let next = [next_tick, round].into_iter().flatten().fold(1.0, f64::min).max(done);
-            let packets = (until - acked) * (next - done);
-            let stretch = Stretch { from: path.at(done), to: path.at(next) };
-            self.acknowledge(packets, stretch, from + next * step);
-            sent = self.send((next - done) * step, from + next * step, path.at(next), sent);
+            // What happens as the last event did finds no packet since.
+            if next > done || first {
+                let packets = (until - acked) * (next - done);
+                let stretch = Stretch { from: path.at(done), to: path.at(next) };
+                self.acknowledge(packets, &stretch, from + next * step);
+                sent = self.send((next - done) * step, from + next * step, stretch.to, sent);
+                first = false;
+            }
             done = next;
             if next_tick.is_some_and(|t| t <= next) {
                 // Before the first acknowledgement nothing is known that a period could use.
@@ -334,7 +349,7 @@ impl Cohort {
     }
 
     /// So many packets acknowledged by `now` [s].
-    fn acknowledge(&mut self, packets: f64, path: Stretch, now: f64) {
+    fn acknowledge(&mut self, packets: f64, path: &Stretch, now: f64) {
         if packets <= 0.0 {
             return;
         }
@@ -366,7 +381,8 @@ impl Cohort {
         let mut change = Acknowledged {
             law: self.law.as_mut(),
             path,
-            seen: [begin, end],
+            ends: [begin, end],
+            seen: end,
             each: self.packets_per_ack,
             takes_marks: self.way.marked,
             is_cut: self.needs.marks == Marks::Congestion,
@@ -433,9 +449,10 @@ impl Cohort {
 /// The effect of an acknowledged packet on the law, on average over its outcomes.
 struct Acknowledged<'a> {
     law: &'a mut dyn Instances<f64, Controller>,
-    path: Stretch,
-    /// At the beginning and at the end.
-    seen: [cc::Observation<f64>; 2],
+    path: &'a Stretch,
+    /// At the beginning and at the end, and the one between that a packet brings.
+    ends: [cc::Observation<f64>; 2],
+    seen: cc::Observation<f64>,
     /// Packets an acknowledgement covers.
     each: u32,
     takes_marks: bool,
@@ -447,22 +464,19 @@ struct Acknowledged<'a> {
 
 impl Change for Acknowledged<'_> {
     fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
-        let (signal, [begin, end]) = (self.path.at(share), &self.seen);
+        let signal = self.path.at(share);
+        let ([begin, end], seen) = (&self.ends, &mut self.seen);
         let line = |a: f64, b: f64| a + share * (b - a);
-        let seen = cc::Observation {
-            rtt_s: line(begin.rtt_s, end.rtt_s),
-            base_rtt_s: line(begin.base_rtt_s, end.base_rtt_s),
-            price_s: line(begin.price_s, end.price_s),
-            level: line(begin.level, end.level),
-            ..*end
-        };
+        seen.rtt_s = line(begin.rtt_s, end.rtt_s);
+        seen.price_s = line(begin.price_s, end.price_s);
+        seen.level = line(begin.level, end.level);
         let mut sum = [0.0; N];
         let mut add = |chance: f64, event: Event| {
             if chance == 0.0 {
                 return;
             }
             let mut after = *state;
-            self.law.after(1, &mut after, event, &seen);
+            self.law.after(1, &mut after, event, seen);
             for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
                 *sum += chance * (after - before);
             }

@@ -135,6 +135,12 @@ impl Queue {
         })
     }
 
+    /// Whether some packets end here: those of flows that take marks, or of others.
+    pub(super) fn takes(&self, marked: bool) -> bool {
+        let drops = self.needs.decides != Decides::Never && !(marked && self.needs.marks);
+        drops || self.buffer.is_finite() || self.line_loss > 0.0
+    }
+
     /// Size of its buffer [packets].
     pub(super) fn buffer(&self) -> f64 {
         self.buffer
@@ -186,8 +192,8 @@ impl Queue {
         if x <= 0.0 {
             return history[0];
         }
-        let k = (x as usize).min(history.len() - 1);
-        let share = f64::min(x - k as f64, 1.0);
+        let k = index(x).min(history.len() - 1);
+        let share = f64::min(x - number(k), 1.0);
         let next = history[(k + 1).min(history.len() - 1)];
         history[k] + share * (next - history[k])
     }
@@ -199,7 +205,7 @@ impl Queue {
 
     /// When a packet that arrives as that step ends leaves [s]: never before those that came earlier.
     fn leaves(&self, step: usize) -> f64 {
-        step as f64 * self.step + self.waiting[step] * self.seconds_a_packet
+        number(step) * self.step + self.waiting[step] * self.seconds_a_packet
     }
 
     /// When the packet arrived that leaves at `t`; the last one, where nothing arrived for a while. The inverse of
@@ -210,9 +216,26 @@ impl Queue {
             return t - self.waiting[0] * self.seconds_a_packet;
         }
         // A packet that came at about `t` waits about as long as one that leaves then did; from there by strides.
-        let newest = ((t * self.steps_a_second) as usize).min(last);
+        let newest = index(t * self.steps_a_second).min(last);
         let guess = (t - self.waiting[newest] * self.seconds_a_packet) * self.steps_a_second;
-        let guess = (guess.max(0.0) as usize).min(last);
+        let mut low = index(guess.max(0.0)).min(last);
+        let (mut before, mut after) = (self.leaves(low), self.leaves((low + 1).min(last)));
+        if before > t || after <= t {
+            low = self.search(t, low);
+            if low == last {
+                return t - self.waiting[last] * self.seconds_a_packet;
+            }
+            (before, after) = (self.leaves(low), self.leaves(low + 1));
+        }
+        // The first packet of a queue that was never empty leaves later than that.
+        let share = ((t - before) / (after - before)).max(0.0);
+        (number(low) + share) * self.step
+    }
+
+    /// The last step at whose end a packet arrives that has left by `t`, from a guess on; the first one, where there is none.
+    #[cold]
+    fn search(&self, t: f64, guess: usize) -> usize {
+        let last = self.waiting.len() - 1;
         let (mut low, mut high) = (guess, guess + 1);
         let mut stride = 1;
         if self.leaves(guess) <= t {
@@ -237,13 +260,7 @@ impl Queue {
                 high = middle;
             }
         }
-        if high > last {
-            return t - self.waiting[last] * self.seconds_a_packet;
-        }
-        let (before, after) = (self.leaves(low), self.leaves(high));
-        // The first packet of a queue that was never empty leaves later than that.
-        let share = ((t - before) / (after - before)).max(0.0);
-        (low as f64 + share) * self.step
+        low
     }
 
     /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no space or is lost.
@@ -260,9 +277,9 @@ impl Queue {
             return [green; 3];
         }
         let x = (t * self.steps_a_second).max(0.0);
-        let k = (x as usize).min(self.coloured.len() - 1);
+        let k = index(x).min(self.coloured.len() - 1);
         let (a, b) = (self.coloured[k], self.coloured[(k + 1).min(self.coloured.len() - 1)]);
-        let share = f64::min(x - k as f64, 1.0);
+        let share = f64::min(x - number(k), 1.0);
         [green, a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])]
     }
 
@@ -407,6 +424,19 @@ impl Queue {
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
     }
+}
+
+/// The step that a time lies in, where a step is one. Processors convert signed numbers in one instruction, unsigned ones in
+/// many, and every packet's way has several.
+#[inline]
+pub(super) fn index(x: f64) -> usize {
+    x as i64 as usize
+}
+
+/// The reverse.
+#[inline]
+pub(super) fn number(step: usize) -> f64 {
+    step as i64 as f64
 }
 
 /// The effect of an arrival on the law, on average over colours and over whether the packet is hit.

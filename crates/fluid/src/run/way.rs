@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::conditioner::{Conditioner, GREEN, Shares};
-use super::queue::Queue;
+use super::queue::{Queue, index, number};
 
 /// A link on the way.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(super) struct Way {
     /// So many are kept in any case.
     keep: usize,
     /// The step that `sent` ends with.
-    last: u64,
+    last: usize,
     /// A step [s], and its reciprocal.
     step: f64,
     steps_a_second: f64,
@@ -90,14 +90,14 @@ impl Way {
     /// Packets sent by one flow until `t`.
     pub(super) fn sent_at(&self, t: f64) -> f64 {
         let x = t * self.steps_a_second;
-        let oldest = self.last + 1 - self.sent.len() as u64;
-        if x <= oldest as f64 {
+        let oldest = self.last + 1 - self.sent.len();
+        if x <= number(oldest) {
             return if x < 0.0 { 0.0 } else { self.sent[0] };
         }
-        let k = (x as u64).min(self.last);
-        let a = self.sent[(k - oldest) as usize];
-        let b = self.sent[((k + 1).min(self.last) - oldest) as usize];
-        a + (x - k as f64).min(1.0) * (b - a)
+        let k = index(x).min(self.last);
+        let a = self.sent[k - oldest];
+        let b = self.sent[(k + 1).min(self.last) - oldest];
+        a + (x - number(k)).min(1.0) * (b - a)
     }
 
     /// One step more, by whose end so much has been sent. Packets that left from `left_s` on may still be looked up.
@@ -106,7 +106,7 @@ impl Way {
         self.last += 1;
         // Waits make the way longer than it was: keep what is not acknowledged yet.
         let oldest_needed = f64::max(left_s, 0.0) * self.steps_a_second;
-        while self.sent.len() > self.keep && ((self.last + 2 - self.sent.len() as u64) as f64) < oldest_needed - 1.0 {
+        while self.sent.len() > self.keep && number(self.last + 2 - self.sent.len()) < oldest_needed - 1.0 {
             self.sent.pop_front();
         }
     }
@@ -193,18 +193,31 @@ impl Way {
         queue.arriving(slot).add(coloured.map(|share| packets * share), droppable);
     }
 
+    /// Number of steps for which arrivals at the further queues can be computed before the queues follow: none of these packets
+    /// left its queue before within them, and none is lost there by a chance of that moment.
+    pub(super) fn onward(&self, queues: &[Queue]) -> u64 {
+        let Some((_, before)) = self.hops.split_last() else { return u64::MAX };
+        let one = |hop: &Hop| {
+            let known = (hop.delay_s * self.steps_a_second * (1.0 + 1e-9)) as u64;
+            if queues[hop.link].takes(self.marked) { 1 } else { known }
+        };
+        before.iter().map(one).min().unwrap_or(u64::MAX)
+    }
+
     /// Adds arrivals at each further queue in the step that ends at `to`; its index in the block.
     pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
         let mut through = [1.0; 3];
         for i in 1..self.hops.len() {
-            // What is dropped or lost at the one before does not arrive.
             let queue = &queues[self.hops[i - 1].link];
-            let before = to - self.step;
-            let (chance, lost) = queue.chances(before);
-            let marks = self.marked && queue.marks();
-            let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, before) };
-            for (through, chance) in through.iter_mut().zip(dropped) {
-                *through *= (1.0 - lost) * (1.0 - chance);
+            if queue.takes(self.marked) {
+                // What is dropped or lost at the one before does not arrive.
+                let before = to - self.step;
+                let (chance, lost) = queue.chances(before);
+                let marks = self.marked && queue.marks();
+                let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, before) };
+                for (through, chance) in through.iter_mut().zip(dropped) {
+                    *through *= (1.0 - lost) * (1.0 - chance);
+                }
             }
             let left = self.follow(to, i, self.hops[i].left_s, queues);
             let arrived = self.sent_at(left).max(self.hops[i].arrived);

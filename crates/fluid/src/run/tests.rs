@@ -1,0 +1,58 @@
+//! Steps in a row, and one by one.
+
+use penstock_scenario::read::Document;
+
+use super::*;
+
+/// Three links of 20 ms in a row, one flow over all of them and one over each; steps of 5 ms. The second link drops where
+/// `dropping` says so.
+fn parking_lot(dropping: bool) -> Scenario {
+    let text = r#"
+format = 1
+duration = "10 s"
+defaults.links = { rate = "10 Mbit/s", delay = "20 ms", buffer = "unlimited" }
+defaults.flows = { rtt = "100 ms", start = "0 s", cc = { law = "fast", alpha = "20 packets" } }
+links.first = { from = "a", to = "b" }
+links.second = { from = "b", to = "c", buffer = "BUFFER" }
+links.third = { from = "c", to = "d" }
+flows.at_first = { from = "a", to = "b" }
+flows.at_second = { from = "b", to = "c" }
+flows.at_third = { from = "c", to = "d" }
+flows.long = { from = "a", to = "d", rtt = "140 ms" }
+"#;
+    let text = text.replace("BUFFER", if dropping { "20 packets" } else { "unlimited" });
+    Document::parse(&text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario
+}
+
+/// Packets sent and waiting after so many steps, each step of arrivals by itself or as many in a row as there can be; and how
+/// many those are.
+fn after(scenario: &Scenario, count: u64, in_a_row: bool) -> (Vec<f64>, u64) {
+    let step = 0.005;
+    let mut network = build(scenario, &Method::default()).unwrap();
+    let (block, most) = network.begin(count, step);
+    let onward = if in_a_row { most } else { 1 };
+    let mut done = 0;
+    while done < count {
+        let until = (done + block).min(count);
+        network.advance(done, until, onward, step);
+        done = until;
+    }
+    let sent = network.cohorts.iter().map(|cohort| cohort.way.sent());
+    let waiting = network.queues.iter().flat_map(|queue| queue.waiting.iter().copied());
+    (sent.chain(waiting).collect(), most)
+}
+
+/// A link of 20 ms delays what it is about to pass on by four steps: so many arrivals behind it are known before its queue is.
+/// Where it drops, its losses of that moment are among them, and each step is one of its own.
+#[test]
+fn arrivals_in_a_row_are_those_one_by_one() {
+    let scenario = parking_lot(false);
+    let (row, most) = after(&scenario, 1000, true);
+    let (one, _) = after(&scenario, 1000, false);
+    assert_eq!(most, 4);
+    assert!(row.iter().any(|x| *x > 1.0), "queues stand");
+    for (row, one) in row.iter().zip(&one) {
+        assert!((row - one).abs() <= 1e-9 * (one.abs() + 1.0), "{row}, not {one}");
+    }
+    assert_eq!(after(&parking_lot(true), 1, true).1, 1);
+}
