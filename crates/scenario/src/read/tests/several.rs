@@ -114,7 +114,10 @@ fn a_sweep_is_read_to_its_end() {
     );
     // A key that is unknown is so with each of its values.
     let unknown = refusals(&format!("{LAB}[sweep]\n\"links.bottleneck.rat\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n"));
-    assert_said(&unknown, &["lab.toml:22:27: links.bottleneck.rat: the key `rat` is unknown here: did you mean `rate`?"]);
+    assert_said(
+        &unknown,
+        &["lab.toml:22:27: links.bottleneck.rat: the key `rat` is unknown here: did you mean `rate`?"],
+    );
     // What a sweep would have provided is not missing where the sweep cannot be read.
     let swept = with("rate = \"622 Mbit/s\"\n", "") + "[sweep]\n\"links.bottleneck.rate\" = 3\n";
     assert_said(&refusals(&swept), &["lab.toml:21:27: sweep.\"links.bottleneck.rate\": `3` is not a list"]);
