@@ -28,8 +28,10 @@ fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A command begins. These texts stand for the files of their paths.
+/// A command begins. These texts stand for the files of their paths. Whoever stops a command says so until it hears of its end:
+/// what it said last may have come after that end, and is not for this one.
 pub(crate) fn begin(texts: BTreeMap<PathBuf, String>) {
+    STOPPED.store(false, Ordering::Relaxed);
     *running() = Some(Running { texts, heard: Heard::default() });
 }
 

@@ -91,5 +91,11 @@ mod tests {
         assert_eq!((analyzed.status, &analyzed.value["verdict"]), (0, &Value::from("stable")));
         assert!(command(words("analyze nowhere.toml --json"), BTreeMap::new()).is_err(), "the text is gone");
         assert!(!embedded::is_running());
+        // A stop that comes after the end of its command is not for the next one.
+        stop();
+        embedded::begin(BTreeMap::new());
+        let stopped = embedded::stopped();
+        embedded::end();
+        assert!(!stopped);
     }
 }
