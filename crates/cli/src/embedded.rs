@@ -28,8 +28,8 @@ fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A command begins. These texts stand for the files of their paths. Whoever stops a command says so until it hears of its end:
-/// what it said last may have come after that end, and is not for this one.
+/// A command begins. These texts stand for the files of their paths. A caller repeats its stop until the command has ended: the
+/// last stop may come after that end, and is not for this command.
 pub(crate) fn begin(texts: BTreeMap<PathBuf, String>) {
     STOPPED.store(false, Ordering::Relaxed);
     *running() = Some(Running { texts, heard: Heard::default() });
