@@ -50,7 +50,7 @@ if TYPE_CHECKING:
         tune,
     )
 else:
-    # A program that only runs scenarios does not wait for these: to import all takes three times as long.
+    # A program that only runs scenarios does not wait for these: to import all takes four times as long.
     _LATER = ("_law", "_sweep", "_theory", "_judged")
 
     def __getattr__(name):

@@ -6,11 +6,9 @@ const NEAR: i64 = 2;
 /// The points, in tenths of a pixel, without those that the stroke passes near anyway (Douglas and Peucker), the first and the last kept.
 pub(crate) fn straightened(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
     let mut kept = vec![false; points.len()];
-    let mut parts = vec![(0, points.len().saturating_sub(1))];
+    let mut parts: Vec<(usize, usize)> = points.len().checked_sub(1).map(|last| (0, last)).into_iter().collect();
     while let Some((first, last)) = parts.pop() {
-        if let [.., _] = points {
-            (kept[first], kept[last]) = (true, true);
-        }
+        (kept[first], kept[last]) = (true, true);
         let between = (first + 1..last).map(|i| (i, Distance::to(points[i], points[first], points[last])));
         // Of several that are as far, the first.
         let farthest = between.reduce(|far, each| if each.1.beyond(&far.1) { each } else { far });

@@ -204,7 +204,7 @@ fn column(values: &[f64]) -> Numbers {
     Numbers::Text(format!("d:{}", STANDARD.encode(bytes)))
 }
 
-/// How hard zlib tries, of 10: more costs twice the time for a per cent.
+/// How hard zlib tries, of 10: its usual level.
 const LEVEL: u8 = 6;
 
 /// The bytes that are compressed: of each number the second difference of its bits, small ones of either sign as small numbers;

@@ -260,27 +260,20 @@ fn polished(body: &str) -> String {
 /// Writes neighbouring segments of one style as one path: a grid and its ticks take a tenth of the bytes.
 fn together(body: &str) -> String {
     let segment = |line: &str| {
-        let (head, points) = line.strip_prefix("<polyline ")?.strip_suffix(" \"/>")?.split_once("points=\"")?;
-        let (a, b) = points.split_once(' ').filter(|(_, b)| !b.contains(' '))?;
-        Some((head.to_owned(), format!("M{a} {b}")))
+        let (style, points) = line.strip_prefix("<polyline ")?.strip_suffix(" \"/>")?.split_once("points=\"")?;
+        (points.split(' ').count() == 2).then(|| (style.to_owned(), format!("M{points}")))
     };
+    let style = |line: &str| segment(line).map(|(style, _)| style);
     let mut out = String::with_capacity(body.len());
-    let mut open: Option<String> = None;
-    for line in body.lines() {
-        let Some((head, path)) = segment(line) else {
-            out.push_str(if open.take().is_some() { "\"/>\n" } else { "" });
-            out.extend([line, "\n"]);
-            continue;
-        };
-        if open.as_ref() == Some(&head) {
-            out.push_str(&path);
-            continue;
+    for alike in body.lines().collect::<Vec<_>>().chunk_by(|a, b| style(a).is_some() && style(a) == style(b)) {
+        match style(alike[0]) {
+            Some(style) => {
+                let path: String = alike.iter().filter_map(|line| segment(line)).map(|(_, path)| path).collect();
+                let _ = writeln!(out, "<path {style}d=\"{path}\"/>");
+            }
+            None => out.extend([alike[0], "\n"]),
         }
-        out.push_str(if open.is_some() { "\"/>\n" } else { "" });
-        let _ = write!(out, "<path {head}d=\"{path}");
-        open = Some(head);
     }
-    out.push_str(if open.is_some() { "\"/>\n" } else { "" });
     out
 }
 
