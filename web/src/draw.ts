@@ -3,7 +3,7 @@
 import { bisectLeft } from "d3-array";
 
 import type { Curve, Figure } from "./data";
-import { place, thin } from "./thin";
+import { envelope, place, thin } from "./thin";
 import { bandsOf, type Choice, isSparse, type Side, SPARSE, type Span, within } from "./view";
 
 /** Colours that depend on the theme. */
@@ -200,8 +200,18 @@ function stroke(context: Context, { area, x, y, figure }: Scene, curve: Curve, t
   // A curve that goes back and forth is drawn point by point.
   const width = curve.rising ? area.right - area.left : Number.POSITIVE_INFINITY;
   const thinned = thin(curve.x, curve.y, from, to, x.ruler, y.ruler, width);
-  context.strokeStyle = colourOf(curve, theme);
+  context.strokeStyle = context.fillStyle = colourOf(curve, theme);
   context.lineWidth = figure.lines.length > 6 ? 1.4 : 1.8;
+  // Of more points than pixels a stroke covers a surface, which is filled in a fraction of the time.
+  if (thinned.x.length > width && curve.style !== "dashed") {
+    for (const piece of envelope(thinned, curve.style === "steps")) {
+      context.beginPath();
+      for (const [px, top] of piece) context.lineTo(px, top - context.lineWidth / 2);
+      for (const [px, , bottom] of piece.reverse()) context.lineTo(px, bottom + context.lineWidth / 2);
+      context.fill();
+    }
+    return;
+  }
   context.lineJoin = "round";
   context.setLineDash(curve.style === "dashed" ? [7, 4] : []);
   context.beginPath();

@@ -85,6 +85,52 @@ export function thin(
   return out;
 }
 
+/** A column of pixels: its middle, and from where to where a line goes in it. */
+export type Column = [x: number, top: number, bottom: number];
+
+/**
+ * The surface that a line covers whose x never falls: of each piece between gaps its columns of pixels. Where the line goes from
+ * one column to the next, both reach to the middle. Columns without a point have what joins those beside them; `steps` keep their
+ * value until the next point.
+ */
+export function envelope({ x, y }: Thinned, steps: boolean): Column[][] {
+  const pieces: Column[][] = [];
+  let columns: Column[] = [];
+  let last = { middle: Number.NaN, y: Number.NaN };
+  const visit = (middle: number, at: number) => {
+    let column = columns.at(-1);
+    if (column === undefined) pieces.push(columns);
+    if (column === undefined || column[0] !== middle) {
+      const touches = column !== undefined && column[0] + 1 === middle;
+      const half = touches ? (last.y + at) / 2 : at;
+      if (column !== undefined && touches) reach(column, half);
+      column = [middle, half, half];
+      columns.push(column);
+    }
+    reach(column, at);
+    last = { middle, y: at };
+  };
+  for (let i = 0; i < x.length; i++) {
+    const at = y[i] as number;
+    if (Number.isNaN(at)) {
+      columns = [];
+      continue;
+    }
+    const middle = Math.floor(x[i] as number) + 0.5;
+    const before = last;
+    const slope = steps ? 0 : (at - before.y) / (middle - before.middle);
+    if (columns.length > 0 && middle > before.middle + 1)
+      for (const each of [before.middle + 1, middle - 1]) visit(each, before.y + slope * (each - before.middle));
+    visit(middle, at);
+  }
+  return pieces;
+}
+
+function reach(column: Column, y: number): void {
+  column[1] = Math.min(column[1], y);
+  column[2] = Math.max(column[2], y);
+}
+
 /** The least and the greatest finite value between two places, of those that a logarithmic axis shows if `log`. */
 export function extent(y: Float64Array, from: number, to: number, log: boolean): [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

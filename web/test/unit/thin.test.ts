@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { extent, place, type Ruler, thin } from "../../src/thin";
+import { type Column, envelope, extent, place, type Ruler, thin } from "../../src/thin";
 
 /** A linear ruler from 0 to `length` onto so many pixels. */
 function ruler(length: number, pixels: number): Ruler {
@@ -65,4 +65,39 @@ test("zero has no place on a logarithmic axis", () => {
   const log: Ruler = { log: true, offset: 0, factor: 100 };
   assert.ok(Number.isNaN(place(log, 0)) && Number.isNaN(place(log, -1)) && place(log, 1) === 0);
   assert.deepEqual(extent(Float64Array.of(-1, 0, 0.5, 7, Number.NaN), 0, 5, true), [0.5, 7]);
+});
+
+test("the surface of a line holds each of its points, and its columns touch", () => {
+  const count = 50_000;
+  const x = Float64Array.from({ length: count }, (_, i) => i);
+  const y = noise(count);
+  y.fill(Number.NaN, 20_000, 30_000);
+  const across = ruler(count, 500);
+  const pieces = envelope(thin(x, y, 0, count, across, up, 500), false);
+  assert.equal(pieces.length, 2);
+  const columns = new Map(pieces.flat().map((column) => [column[0], column]));
+  for (let i = 0; i < count; i++) {
+    if (Number.isNaN(y[i])) continue;
+    const [, top, bottom] = columns.get(Math.floor(place(across, x[i] as number)) + 0.5) as Column;
+    assert.ok(top <= (y[i] as number) && (y[i] as number) <= bottom);
+  }
+  for (const piece of pieces)
+    piece.reduce((before, column) => {
+      assert.ok(Math.max(before[1], column[1]) <= Math.min(before[2], column[2]));
+      return column;
+    });
+});
+
+test("where columns have no point the surface is as thin as the line", () => {
+  const far = { x: [0.2, 0.8, 100.5], y: [0, 50, 10], whole: true };
+  const at = (columns: Column[] | undefined, middle: number) => columns?.find((column) => column[0] === middle);
+  const [line] = envelope(far, false);
+  assert.deepEqual(at(line, 0.5)?.slice(1, 2), [0]);
+  for (const middle of [1.5, 99.5]) {
+    const [, top, bottom] = at(line, middle) as Column;
+    assert.ok(bottom - top < 1, `${top} to ${bottom}`);
+  }
+  const [steps] = envelope(far, true);
+  assert.deepEqual(at(steps, 1.5), [1.5, 50, 50]);
+  assert.deepEqual(at(steps, 99.5), [99.5, 30, 50]);
 });
