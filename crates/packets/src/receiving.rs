@@ -58,6 +58,23 @@ impl Engine {
         if packet.is(SYN) {
             return self.syn_arrived(packet);
         }
+        let receiver = &mut self.receivers[at];
+        let habits = &self.groups[self.flows[at].group as usize].habits;
+        if !receiver.follows(packet, habits) {
+            return self.delivered_out_of_order(packet);
+        }
+        let reply = receiver.take_next(packet, habits);
+        match receiver.delay(packet, reply, habits) {
+            Answer::Now(reply) => self.answer(at, reply),
+            Answer::Wait => self.hold(at),
+            Answer::Both(before, now) => self.answer_both(at, before, now),
+        }
+    }
+
+    /// A receiver of today lacks a segment, or has this one.
+    #[inline(never)]
+    fn delivered_out_of_order(&mut self, packet: &Packet) {
+        let at = packet.flow as usize;
         let (flow, receiver) = (&self.flows[at], &mut self.receivers[at]);
         let group = &self.groups[flow.group as usize];
         let payload = group.payload as u32 - u32::from(flow.size - packet.size);
