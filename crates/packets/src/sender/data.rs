@@ -335,6 +335,35 @@ impl Data {
         (fresh && self.fresh < self.limit && room).then_some(Segment { seq: self.fresh, again: false })
     }
 
+    /// Of recovery by time, where nothing is to be sent but new data: how many segments may be, with at most so many that
+    /// are not acknowledged.
+    #[inline]
+    pub(crate) fn may_begin(&self, window: f64, receive_segments: u64) -> Option<u64> {
+        let Rule::Rack(rack) = &self.rule else { return None };
+        let room = receive_segments.saturating_sub(self.fresh - self.una).min(self.limit.saturating_sub(self.fresh));
+        rack.room_for_new(window).map(|count| count.min(room))
+    }
+
+    /// One of these was sent: its segment and its transmission.
+    #[inline]
+    pub(crate) fn begin(&mut self, now: u64) -> (u64, u64) {
+        let (seq, tx) = (self.fresh, self.records.next);
+        self.records.push(seq, now, false);
+        self.fresh += 1;
+        if let Rule::Rack(rack) = &mut self.rule {
+            rack.in_flight += 1;
+        }
+        (seq, tx)
+    }
+
+    /// All of them were sent.
+    #[inline]
+    pub(crate) fn begun(&mut self, now: u64) {
+        if let Rule::Rack(rack) = &mut self.rule {
+            rack.arm_probe(self.una, self.fresh, now, false);
+        }
+    }
+
     /// The picked segment was sent.
     #[cfg(test)]
     pub(crate) fn sent(&mut self, segment: Segment, now: u64) {

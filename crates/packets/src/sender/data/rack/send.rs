@@ -34,6 +34,15 @@ impl Rack {
         if full { Pick::Nothing } else { Pick::Fresh }
     }
 
+    /// New segments that the window allows; none where something else is to be looked at.
+    #[inline]
+    pub(in crate::sender::data) fn room_for_new(&self, window: f64) -> Option<u64> {
+        // One goes out when nothing is in flight, however small the window is. By way of a signed integer, which the processor
+        // converts to in one step.
+        let allowed = (window.min(1e15) as i64 as u64).max(u64::from(self.in_flight == 0));
+        (!self.trouble).then(|| allowed.saturating_sub(u64::from(self.in_flight)))
+    }
+
     #[inline(never)]
     fn pick_any(&mut self, una: u64, fresh: u64, window: f64, new_data: bool) -> Pick {
         if self.probes {
