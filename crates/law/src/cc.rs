@@ -190,8 +190,10 @@ pub struct Requirements {
     /// The required measurements of the bottleneck. Round trips then count only where an acknowledgement covers new data,
     /// all of it sent once.
     pub bottleneck: Option<BottleneckEstimate>,
-    /// True if each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window: a law
-    /// that keeps its window through recovery would otherwise mend no more a round trip than fits into that window.
+    /// True if each acknowledgement of a recovery, duplicate or partial, lets as many lost segments be sent again as it reports,
+    /// whatever the window: a law that keeps its window through recovery would otherwise mend no more a round trip than fits
+    /// into that window. In the packet simulator its recovery then ends once the data sent before the loss are acknowledged,
+    /// whatever is lost meanwhile: a kept window that does not fit would otherwise never end.
     pub retransmit_on_duplicates: bool,
     /// True if it is called for each packet, for recoveries and for rate samples, by
     /// [`Law::on_detail`](crate::law::Law::on_detail), and sets the times and the quantum of sending, by

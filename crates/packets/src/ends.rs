@@ -11,7 +11,7 @@ use crate::kind::{Kind, OfKind, Other, Plain, Today};
 use crate::packet::{CWR, FIN, Packet, SYN_ACK};
 use crate::receiver::Reply;
 use crate::sender::bottleneck::Probe;
-use crate::sender::data::{Outcome, Segment};
+use crate::sender::data::{Outcome, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::data_seen;
 use crate::station::Station;
@@ -66,7 +66,11 @@ impl Engine {
         let group = &mut self.groups[flow.group as usize];
         let heard = flow.heard(&reply);
         let was_recovering = flow.data.recovering();
-        let outcome = flow.data.hear_as::<K, ()>(&heard, self.now, &mut ());
+        // Section V of CCPD's paper: its window is kept until what was sent before the loss is acknowledged.
+        let whole = !K::TODAY && group.mends && !group.by_time::<K>();
+        let until = flow.data.recover;
+        let oldest = if group.probes::<K>() { flow.data.oldest_sent() } else { None };
+        let outcome = flow.data.hear_within::<K, ()>(&heard, self.now, whole, &mut ());
         let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
         let mut marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
         let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked);
@@ -90,6 +94,11 @@ impl Engine {
             }
         }
         let flight = if outcome.lost { flow.data.flight_size() } else { 0 };
+        if whole && outcome.lost && was_recovering && flow.data.una >= until {
+            // The recovery before is over: the law is called for its end before it is called for the next.
+            let end = Ack { rtt: None, packets: 1, marked: 0, grows: true, window: flow.window, probe: None };
+            let _ = group.windows.ack(index, now, end);
+        }
         let mut allowed = cut.then(|| group.windows.cut(index, now, Event::Congestion, flight));
         if let Some(after) = &allowed {
             flow.sent.cuts += 1;
@@ -120,6 +129,7 @@ impl Engine {
             tx: heard.tx,
             sure: outcome.sure,
             covered: outcome.covered,
+            first: oldest.filter(|_| outcome.covered > 1).map(|sent| since(self.now, sent)),
             next_tx: flow.data.next_tx(),
             fresh: flow.data.fresh,
             in_flight: flow.data.in_flight(),
@@ -155,7 +165,8 @@ impl Engine {
             } else {
                 flow.timer.restart(self.now);
             }
-        } else if !K::TODAY && group.mends && flow.data.recovering() {
+        }
+        if whole && flow.data.recovering() {
             flow.data.mend();
         }
         if group.by_time::<K>() {

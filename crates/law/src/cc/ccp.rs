@@ -5,14 +5,16 @@
 //! (3) for the window, section V for the rest. Symbols: `buffer` is B, `level` x, `in_flight` I.
 //! Differs: (3) has I on both sides, since a window is the coming flight, so by default it is solved for `I = w`; as printed, with
 //! the present flight, it is `window_form = "explicit"`. The paper leaves out timeouts: plain TCP, with half of the window where
-//! RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that a kept window which
-//! loses its packets comes down to the value of (3) with an empty queue, and then to that of (3), and so is that slow start grows
-//! no window of which less than half is in use: (3) would not take it back before a loss.
+//! RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that slow start grows
+//! no window of which less than half is in use: (3) would not take it back before a loss. A host may report losses of a recovery
+//! as events of their own: the kernel does, and the packet simulator does not. A kept window then comes down to the value of (3)
+//! with an empty queue, and then to that of (3), since it would lose packets for ever.
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue by
 //! [`estimate::BottleneckEstimate`](crate::estimate::BottleneckEstimate), outside loss recovery only, and does not call
 //! the law for acknowledgements of recovery. That is section V's "does not react to dupacks". It also requires the
-//! retransmission that each duplicate allows ([`Requirements::retransmit_on_duplicates`]).
+//! retransmissions that acknowledgements of a recovery allow ([`Requirements::retransmit_on_duplicates`]), and that a recovery
+//! ends where section V ends it: when "all segments transmitted during that window are acknowledged".
 //! Kernel implementation: `bpf/law/ccp.h`, held equal bit for bit by `vectors/ccp.txt`, and with a derivative by `vectors/ccpd.txt`.
 
 pub(super) mod derivative;
@@ -188,8 +190,8 @@ impl<N: Number, const DERIVATIVE: bool> Law<N> for Control<N, DERIVATIVE> {
                     s.window = self.window(observation).max(self.two);
                 }
             }
-            // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If what was sent in recovery is
-            // lost too, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
+            // Section V: the window is kept. A loss ends slow start; what follows is (3)'s. If a host reports losses of a
+            // recovery, more is kept than fits, and would be for ever, since (3) is not asked in recovery.
             Event::Congestion => {
                 if s.recovers && known {
                     let empty = Observation { level: N::of(0.0), in_flight: N::of(0.0), ..*observation };

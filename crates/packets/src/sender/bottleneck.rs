@@ -16,6 +16,8 @@ pub(crate) struct Probe {
     pub(crate) sure: bool,
     /// Segments that it covers.
     pub(crate) covered: u32,
+    /// The round trip of the first of several: it waited for the others at a receiver that delays acknowledgements.
+    pub(crate) first: Option<Time>,
     /// The next transmission, and the first segment never sent, before the response to it.
     pub(crate) next_tx: u64,
     pub(crate) fresh: u64,
@@ -87,6 +89,10 @@ impl<N: Clocked> Bottleneck<N> {
         self.released(now, probe, path.rtt_s);
         path.in_flight = N::of(probe.in_flight as f64);
         let Some(rtt_s) = sample else { return };
+        // (5) takes the largest round trip "experienced by segments of a given session": by each segment.
+        if let Some(first) = probe.first {
+            self.most.take(N::span(first));
+        }
         let most_rtt_s = self.most.take(rtt_s);
         if self.known.is_none() {
             self.paired(now, probe, rtt_s);
@@ -158,7 +164,7 @@ mod tests {
         BottleneckEstimate { pairs: 50, lookback: Some(Lookback::RoundTrip), committed: Committed::Allowed };
 
     fn probe(tx: u64, next_tx: u64, fresh: u64) -> Probe {
-        Probe { tx, sure: true, covered: 1, next_tx, fresh, in_flight: 10 }
+        Probe { tx, sure: true, covered: 1, first: None, next_tx, fresh, in_flight: 10 }
     }
 
     /// Processes acknowledgements `(now [us], probe, round trip [us])`; the capacity after the last, in packets a second.
@@ -227,6 +233,29 @@ mod tests {
             ];
             assert!((hear(&acks) * 12e-6 - 1.0).abs() < 1e-9, "{odd}");
         }
+    }
+
+    /// (5): the first of two segments waited for the second for 500 us, and that is the longest round trip of a segment.
+    #[test]
+    fn each_segment_counts_for_the_longest_round_trip() {
+        let acks = |first| {
+            [
+                (100, probe(0, 10, 10), Some(1000.0)),
+                (200, probe(1, 12, 12), Some(1000.0)),
+                (1100, probe(10, 15, 15), Some(1000.0)),
+                (1112, Probe { first, ..probe(11, 16, 16) }, Some(1012.0)),
+            ]
+        };
+        let buffer = |first| {
+            let mut bottleneck = Bottleneck::<f64>::new(BY, Time::ZERO, None);
+            let mut path = cc::Observation { rtt_s: 1e-3, base_rtt_s: 1e-3, ..cc::Observation::zero() };
+            for (now, probe, rtt) in acks(first) {
+                bottleneck.hear(Time(now * US), &probe, rtt.map(|us| us * 1e-6), &mut path);
+            }
+            path.buffer
+        };
+        assert!((buffer(None) - 1.0).abs() < 1e-9);
+        assert!((buffer(Some(Time(1512 * US))) - 512.0 / 12.0).abs() < 1e-9);
     }
 
     /// Karn: no round trip is believed (none is handed in), and so no pair; nor where the second acknowledgement covers

@@ -134,6 +134,11 @@ impl Data {
         self.records.next
     }
 
+    /// When the oldest transmission that is kept was sent [ps].
+    pub(crate) fn oldest_sent(&self) -> Option<u64> {
+        self.records.oldest()
+    }
+
     /// The oldest transmission that is kept.
     pub(crate) fn oldest_tx(&self) -> u64 {
         self.records.base
@@ -165,10 +170,24 @@ impl Data {
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn hear_as<K: OfKind, L: Ledger>(&mut self, heard: &Heard, now: u64, ledger: &mut L) -> Outcome {
+        self.hear_within::<K, L>(heard, now, false, ledger)
+    }
+
+    /// The same; where `whole`, a recovery lasts until the segments sent before it are acknowledged, and no longer,
+    /// whatever is lost meanwhile (RFC 6582: `recover` is set as a recovery begins).
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    pub(crate) fn hear_within<K: OfKind, L: Ledger>(
+        &mut self,
+        heard: &Heard,
+        now: u64,
+        whole: bool,
+        ledger: &mut L,
+    ) -> Outcome {
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
         let (mut delivered, mut spurious) = (0, false);
-        let (sent, lost) = match &mut self.rule {
+        let (sent, mut lost) = match &mut self.rule {
             Rule::Sack(sack) if !K::TODAY => sack.hear(&mut self.records, heard, self.una, self.event, ledger),
             Rule::NewReno(newreno) if !K::TODAY => {
                 let sent = self.records.sent(heard.tx);
@@ -185,6 +204,11 @@ impl Data {
         self.una = self.una.max(heard.cumulative);
         if spurious {
             self.recover = self.recover.min(self.una);
+        }
+        if whole && lost && self.recovering() {
+            // Lost in a recovery: it is sent again, and the recovery ends where it would have ended.
+            self.once = self.fresh;
+            lost = false;
         }
         if lost {
             self.cut();
@@ -265,8 +289,9 @@ impl Data {
         what
     }
 
-    /// A duplicate acknowledgement came: for each packet that it reported a lost segment may be sent again, whatever
-    /// the window. Duplicates widen NewReno's window by themselves.
+    /// An acknowledgement of a recovery came: for each packet that it reported a lost segment may be sent again, whatever
+    /// the window. With cumulative acknowledgements alone this is what duplicates and partial acknowledgements do
+    /// (RFC 6582, section 3.2, steps 3 and 5).
     #[cold]
     pub(crate) fn mend(&mut self) {
         if let Rule::Sack(sack) = &mut self.rule {

@@ -129,7 +129,7 @@ const PINNED: [(&str, &str); 7] = [
     ("sack, paced", "a02e73ed962dd3b0"),
     ("newreno", "4efb8f8c14aca6bd"),
     ("rack", "8a88e0de00ab17a9"),
-    ("ccp", "7b224f1f34f732af"),
+    ("ccp", "0972a28b030b273c"),
     ("red", "6bccdcb27f19c653"),
     ("codel, drr", "ca1b737ac99c26bf"),
 ];

@@ -75,6 +75,11 @@ impl Records {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].sent)
     }
 
+    /// When the oldest transmission that is kept was sent.
+    pub(super) fn oldest(&self) -> Option<u64> {
+        self.sent(self.base)
+    }
+
     /// The low half of a transmission's segment, if it is still kept.
     pub(super) fn segment(&self, tx: u64) -> Option<u32> {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].seq)

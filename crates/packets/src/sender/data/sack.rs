@@ -230,6 +230,7 @@ fn deliver_run(records: &mut Records, tx: u64, from: u64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::super::{Data, Heard, Outcome, Segment, options, send};
+    use crate::kind::Other;
     use penstock_scenario::model::Recovery;
 
     fn hear(data: &mut Data, cumulative: u64, tx: u64, from: Option<u64>) -> Outcome {
@@ -297,6 +298,33 @@ mod tests {
         full.mend();
         assert!(full.in_flight() > 0);
         assert_eq!(send(&mut full, 2.0), [6, 7], "new data wait for the window");
+    }
+
+    /// A recovery of ten segments: one sent after its begin is lost, and so is the retransmission. Neither is an event nor does
+    /// it last longer; what is lost once it is over is an event again.
+    #[test]
+    fn a_whole_recovery_ends_where_it_began() {
+        fn whole(data: &mut Data, cumulative: u64, tx: u64, from: Option<u64>) -> bool {
+            data.hear_within::<Other, ()>(&Heard { cumulative, tx, from, duplicate: false }, 0, true, &mut ()).lost
+        }
+        let mut data = Data::new(&options(Recovery::Sack, false), u64::MAX);
+        send(&mut data, 10.0);
+        assert!(whole(&mut data, 0, 3, Some(1)));
+        assert_eq!(send(&mut data, 12.0), [0, 10, 11, 12, 13, 14], "transmissions 10 to 15");
+        assert!(!whole(&mut data, 0, 9, Some(4)), "the same event");
+        assert_eq!(data.recover, 10);
+        assert!(!whole(&mut data, 0, 15, Some(12)), "0 again and 10 are lost");
+        assert_eq!(data.recover, 10);
+        assert_eq!(send(&mut data, 4.0)[..2], [0, 10], "transmissions 16 and 17");
+        assert!(!whole(&mut data, 10, 16, None));
+        assert!(!data.recovering());
+        let mut moving = Data::new(&options(Recovery::Sack, false), u64::MAX);
+        send(&mut moving, 10.0);
+        hear(&mut moving, 0, 3, Some(1));
+        send(&mut moving, 12.0);
+        hear(&mut moving, 0, 9, Some(4));
+        assert!(hear(&mut moving, 0, 15, Some(12)).lost, "for every other law it is a new event");
+        assert_eq!(moving.recover, 15);
     }
 
     /// After a congestion event only segments sent for the first time are new, though retransmissions leave later. It is
