@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -36,6 +39,34 @@ cc     = { law = "cubic" }
 def interruptible() -> None:
     """What a shell starts in the background ignores SIGINT, and Python then does not raise KeyboardInterrupt."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+class Interrupt:
+    """Ctrl-C after a while, and how soon it was obeyed.
+
+    By the time of the processor: on a busy machine this process waits for one, maybe for seconds. A run that goes on
+    does so for at least a minute.
+    """
+
+    def __init__(self, after_s: float) -> None:
+        self.cpu_s = self.wall_s = float("nan")
+        self.timer = threading.Timer(after_s, self.interrupt)
+        self.timer.start()
+
+    def interrupt(self) -> None:
+        self.cpu_s, self.wall_s = time.process_time(), time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def was_obeyed_in(self, cpu_s: float) -> bool:
+        spent = time.process_time() - self.cpu_s
+        waited = time.monotonic() - self.wall_s
+        self.timer.join()
+        return spent < cpu_s and waited < 30
+
+
+@pytest.fixture
+def interrupt() -> Callable[[float], Interrupt]:
+    return Interrupt
 
 
 @pytest.fixture

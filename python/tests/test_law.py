@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -394,33 +392,22 @@ def test_a_wrong_law_is_refused_with_one_exception(
     assert penstock.registered() == before
 
 
-def test_ctrl_c_stops_a_law(breaks: Any) -> None:
+def test_ctrl_c_stops_a_law(breaks: Any, interrupt: Callable[[float], Any]) -> None:
     breaks(lambda law: time.sleep(60))
     for scenario in (lab({"law": "breaks", "when": "on_round"}), lab({"law": "breaks"}).set("duration", "10 h")):
-        sent = [0.0]
-
-        def interrupt(sent: list[float] = sent) -> None:
-            sent[0] = time.monotonic()
-            os.kill(os.getpid(), signal.SIGINT)
-
-        timer = threading.Timer(0.3, interrupt)
-        timer.start()
+        interrupted = interrupt(0.3)
         with pytest.raises(KeyboardInterrupt):
             penstock.run(scenario)
-        assert time.monotonic() - sent[0] < 0.2
-        timer.join()
+        assert interrupted.was_obeyed_in(0.2)
 
 
-def test_ctrl_c_stops_a_command(breaks: Any) -> None:
+def test_ctrl_c_stops_a_command(breaks: Any, interrupt: Callable[[float], Any]) -> None:
     breaks(lambda law: None)
     scenario = lab({"law": "breaks"}).set("duration", "10 h")
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    began = time.monotonic()
+    interrupted = interrupt(0.5)
     with pytest.raises(KeyboardInterrupt):
         penstock.compare(scenario, worlds=["packets", "fluid"])
-    assert time.monotonic() - began < 5
-    timer.join()
+    assert interrupted.was_obeyed_in(4.5)
     assert len(penstock.compare(lab({"law": "fast-python", "alpha": "9 packets"}))) > 0
 
 
