@@ -88,7 +88,11 @@ class Requirements:
     low_latency: bool = False
     """Whether packets carry ECT(1), for the low-latency queue (RFC 9331)."""
     retransmit_on_duplicates: bool = False
-    """Whether each duplicate acknowledgement of a recovery lets one lost segment be sent again, whatever the window."""
+    """Whether an acknowledgement of a recovery lets lost segments be sent again, as many as it reports.
+
+    The window does not limit them. The recovery then ends once the data sent before the loss are acknowledged, whatever is
+    lost meanwhile.
+    """
     fractions: bool = False
     """Whether a window below two packets is a rate, as many packets a round trip."""
 

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -62,11 +62,6 @@ class Interrupt:
         waited = time.monotonic() - self.wall_s
         self.timer.join()
         return spent < cpu_s and waited < 30
-
-
-@pytest.fixture
-def interrupt() -> Callable[[float], Interrupt]:
-    return Interrupt
 
 
 @pytest.fixture

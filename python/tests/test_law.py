@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow
 import pytest
+from conftest import Interrupt
 
 import penstock
 from penstock import Scenario
@@ -392,19 +393,19 @@ def test_a_wrong_law_is_refused_with_one_exception(
     assert penstock.registered() == before
 
 
-def test_ctrl_c_stops_a_law(breaks: Any, interrupt: Callable[[float], Any]) -> None:
+def test_ctrl_c_stops_a_law(breaks: Any) -> None:
     breaks(lambda law: time.sleep(60))
     for scenario in (lab({"law": "breaks", "when": "on_round"}), lab({"law": "breaks"}).set("duration", "10 h")):
-        interrupted = interrupt(0.3)
+        interrupted = Interrupt(0.3)
         with pytest.raises(KeyboardInterrupt):
             penstock.run(scenario)
         assert interrupted.was_obeyed_in(0.2)
 
 
-def test_ctrl_c_stops_a_command(breaks: Any, interrupt: Callable[[float], Any]) -> None:
+def test_ctrl_c_stops_a_command(breaks: Any) -> None:
     breaks(lambda law: None)
     scenario = lab({"law": "breaks"}).set("duration", "10 h")
-    interrupted = interrupt(0.5)
+    interrupted = Interrupt(0.5)
     with pytest.raises(KeyboardInterrupt):
         penstock.compare(scenario, worlds=["packets", "fluid"])
     assert interrupted.was_obeyed_in(4.5)

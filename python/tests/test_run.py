@@ -4,13 +4,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow
 import pytest
-from conftest import TEXT
+from conftest import TEXT, Interrupt
 
 import penstock
 from penstock import Record, Scenario
@@ -132,12 +131,10 @@ def test_other_threads_run_meanwhile(scenario: Scenario) -> None:
 
 
 @pytest.mark.parametrize("world", WORLDS)
-def test_ctrl_c_stops_a_run_soon(
-    interrupt: Callable[[float], Any], long_scenario: Scenario, world: Literal["packets", "fluid"]
-) -> None:
+def test_ctrl_c_stops_a_run_soon(long_scenario: Scenario, world: Literal["packets", "fluid"]) -> None:
     if world == "fluid":
         long_scenario.set("flows.cubic.cc", {"law": "newreno"})
-    interrupted = interrupt(0.5)
+    interrupted = Interrupt(0.5)
     with pytest.raises(KeyboardInterrupt):
         penstock.run(long_scenario, world=world)
     assert interrupted.was_obeyed_in(0.1)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 import pyarrow
 import pytest
-from conftest import TEXT
+from conftest import TEXT, Interrupt
 
 import penstock
 from penstock import Scenario, ScenarioError
@@ -160,9 +160,9 @@ def test_differences_are_paired_by_seed(serial: pyarrow.Table) -> None:
             sweep.compare(key, against)
 
 
-def test_ctrl_c_stops_a_sweep_soon(interrupt: Callable[[float], Any]) -> None:
+def test_ctrl_c_stops_a_sweep_soon() -> None:
     scenario = swept(duration="10 h").set("links.bottleneck.delay", "1 ms")
-    interrupted = interrupt(0.5)
+    interrupted = Interrupt(0.5)
     with pytest.raises(KeyboardInterrupt):
         penstock.sweep(scenario)
     # Two cells run at a time.

@@ -330,18 +330,23 @@ fn earlier(a: u32, b: u32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    /// Whole numbers below the one given, the same for the same `seed`.
+    pub(crate) fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
+        let mut x = seed;
+        move |n| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        }
+    }
 
     /// Against a sorted set, with spans from within a bucket to far beyond the wheel, and ties.
     #[test]
     fn events_come_in_order_of_time_and_stamp() {
-        let mut x = 9u64;
-        let mut draw = move |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % n
-        };
+        let mut draw = draws(9);
         for (width, busy) in [(1, 1), (1000, 1), (1 << 20, 1), (1, 200), (1000, 200), (1 << 20, 200)] {
             let mut agenda = Agenda::new(200, busy, width);
             let mut truth = BTreeSet::new();
@@ -375,11 +380,7 @@ mod tests {
     /// The same where hundreds of events share a moment or a bucket, with new ones among them.
     #[test]
     fn a_crowd_comes_in_order_too() {
-        let mut x = 5u64;
-        let mut draw = move |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % n
-        };
+        let mut draw = draws(5);
         for (width, moment) in [(1000, 1000), (1 << 20, 1 << 18), (1 << 20, 1 << 22), (1, 1 << 20)] {
             let mut agenda = Agenda::new(3000, 3000, width);
             let mut truth = BTreeSet::new();

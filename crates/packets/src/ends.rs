@@ -227,12 +227,8 @@ impl Engine {
             return;
         }
         flow.burst.sent::<true>(now);
-        if flow.timer.deadline == u64::MAX {
-            flow.timer.restart(now);
-        }
-        if !flow.timer.scheduled {
-            flow.timer.scheduled = true;
-            agenda.schedule_last(numbering.timeout + at as u32, flow.timer.look(now));
+        if let Some(look) = flow.timer.sent(now) {
+            agenda.schedule_last(numbering.timeout + at as u32, look);
         }
         flow.sent.packets += count;
         let hop = flow.out;
@@ -348,12 +344,8 @@ impl Engine {
                     flow.data.sent_as::<K>(segment, now);
                 }
                 flow.sent.again += u64::from(segment.again);
-                if flow.timer.deadline == u64::MAX {
-                    flow.timer.restart(now);
-                }
-                if !flow.timer.scheduled {
-                    flow.timer.scheduled = true;
-                    agenda.schedule_last(numbering.timeout + at as u32, flow.timer.look(now));
+                if let Some(look) = flow.timer.sent(now) {
+                    agenda.schedule_last(numbering.timeout + at as u32, look);
                 }
             } else {
                 flow.data.fresh += 1;

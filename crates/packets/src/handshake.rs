@@ -23,9 +23,7 @@ impl Engine {
         flow.opening = Opening::Waiting;
         flow.opening_again = false;
         flow.timer.restart(now);
-        if !flow.timer.scheduled {
-            flow.timer.scheduled = true;
-            let look = flow.timer.look(now);
+        if let Some(look) = flow.timer.schedule(now) {
             self.schedule(self.numbering.timeout + at as u32, look);
         }
         self.send_syn(at);

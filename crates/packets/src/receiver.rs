@@ -402,11 +402,7 @@ mod tests {
     /// A packet that follows is taken as any other, whatever was taken before.
     #[test]
     fn the_next_in_order_is_taken_as_any_other() {
-        let mut x = 3u64;
-        let mut draw = move |n: u64| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (x >> 33) % n
-        };
+        let mut draw = crate::agenda::tests::draws(3);
         let mut followed = 0;
         for echo in [EACH, EcnEcho::Classic] {
             let habits = habits(echo, 3, false);

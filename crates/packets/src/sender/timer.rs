@@ -163,6 +163,25 @@ impl Timer {
         self.deadline = now.saturating_add((self.rto << self.doublings).min(most));
     }
 
+    /// A segment was sent: the timer runs, from now unless it did. When its event is due, if one is to go on the agenda.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: u64) -> Option<u64> {
+        if self.deadline == u64::MAX {
+            self.restart(now);
+        }
+        self.schedule(now)
+    }
+
+    /// Where no event is on the agenda, when the one is due that goes there now.
+    #[inline]
+    pub(crate) fn schedule(&mut self, now: u64) -> Option<u64> {
+        if self.scheduled {
+            return None;
+        }
+        self.scheduled = true;
+        Some(self.look(now))
+    }
+
     /// When to look at the deadline next.
     pub(crate) fn look(&self, now: u64) -> u64 {
         self.deadline.min(now.saturating_add(self.least.max(LEAST_LOOK)))
