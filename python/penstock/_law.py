@@ -90,8 +90,8 @@ class Requirements:
     retransmit_on_duplicates: bool = False
     """Whether an acknowledgement of a recovery lets lost segments be sent again, as many as it reports.
 
-    The window does not limit them. The recovery then ends once the data sent before the loss are acknowledged, whatever is
-    lost meanwhile.
+    The window does not limit them. The recovery then ends once the data sent before the loss are acknowledged,
+    whatever is lost meanwhile.
     """
     fractions: bool = False
     """Whether a window below two packets is a rate, as many packets a round trip."""
