@@ -400,6 +400,9 @@ class Aqm(_Law):
         raise NotImplementedError
 
 
+Queue = Aqm
+"""Another name of ``Aqm``."""
+
 AnyClass = type[Controller] | type[Aqm]
 _AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
 

@@ -25,7 +25,36 @@ class Record:
     def __init__(self, native: _native.Record) -> None:
         if not isinstance(native, _native.Record):
             raise TypeError("a record comes from penstock.run or from penstock.Record.open")
-        self._native = native
+        self._held: _native.Record | None = native
+
+    @property
+    def _native(self) -> _native.Record:
+        """What is there until the record is closed."""
+        if self._held is None:
+            raise ValueError("the record is closed: run the scenario again, or open its directory with Record.open")
+        return self._held
+
+    def close(self) -> None:
+        """Let go of the tables, whose memory is free once nothing else has them.
+
+        A table that was taken before stays usable, and so does the record's directory. All else that a closed record
+        is asked for raises ValueError. A record is a context manager, which closes it at the end of ``with``.
+        """
+        self._held = None
+        self.__dict__.pop("summary", None)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the record was closed."""
+        return self._held is None
+
+    def __enter__(self) -> Record:
+        """Return the record."""
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Close the record."""
+        self.close()
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> Record:
@@ -139,5 +168,7 @@ class Record:
 
     def __repr__(self) -> str:
         """Name title, world, seed and tables."""
+        if self.closed:
+            return "<penstock.Record, closed>"
         tables = ", ".join(f"{name} ({len(table)} rows)" for name, table in self.tables.items())
         return f"<penstock.Record {self.summary.title!r}, {self.world} world, seed {self.seed}: {tables}>"

@@ -132,13 +132,12 @@ def sweep(
     try:
         if executor is None:
             threads = jobs or processors()
-            summaries = _native.run_cells(texts, os.fspath(path), world, threads, done)
+            measured = [_native.run_cells(texts, os.fspath(path), world, threads, done)]
         else:
-            summaries = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
+            measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
     finally:
         close()
-    rows = [(cell, labels, summary) for (_, cell, labels), summary in zip(parts, summaries, strict=True)]
-    return Sweep(_native.Cells(rows, changes))
+    return Sweep(_native.Cells([(cell, labels) for _, cell, labels in parts], measured, changes))
 
 
 def processors() -> int:
@@ -146,7 +145,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: tuple[AnyClass, ...] = ()) -> list[str]:
+def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: tuple[AnyClass, ...] = ()) -> _native.Measured:
     """Run resolved scenarios, where an executor wants it, with these laws of Python."""
     known = registered()
     for law in laws:
@@ -186,11 +185,11 @@ def _submitted(executor: Submits, *call: Any, **options: Any) -> Any | None:
 
 def _elsewhere(
     executor: Submits, texts: list[str], name: str, world: str, jobs: int, size: int, done: Callable[[int], None]
-) -> list[str]:
+) -> list[_native.Measured]:
     """Run batches, a few at a time, until each has its result."""
     batches = [texts[at : at + size] for at in range(0, len(texts), size)]
     laws = tuple(law for law_name, law in registered().items() if any(f'law = "{law_name}"' in text for text in texts))
-    results: list[list[str] | None] = [None] * len(batches)
+    results: list[_native.Measured | None] = [None] * len(batches)
     attempts = [0] * len(batches)
     waiting = list(range(len(batches)))[::-1]
     under_way: dict[int, Any] = {}
@@ -258,7 +257,7 @@ def _elsewhere(
         )
         for at in left:
             results[at] = run_batch(batches[at], name, world, jobs)
-    return [summary for result in results if result is not None for summary in result]
+    return [result for result in results if result is not None]
 
 
 def _workers(executor: Submits) -> int:

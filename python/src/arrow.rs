@@ -6,12 +6,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::{Array as _, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
 use arrow_buffer::{BooleanBuffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_ipc::MetadataVersion;
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
+use indexmap::IndexSet;
 use penstock_record::Described;
-use penstock_scenario::world::{Cells, Column};
+use penstock_scenario::world::{Cells, Column, Kind, Table as Rows};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString};
@@ -68,6 +72,51 @@ fn array(values: Cells) -> Result<(DataType, bool, ArrayRef), ArrowError> {
             (DataType::Utf8, false, Arc::new(StringArray::try_new(offsets, bytes.into(), None)?))
         }
     })
+}
+
+/// A table as a stream of Arrow (the IPC streaming format).
+pub(crate) fn write(table: Rows) -> Result<Vec<u8>, ArrowError> {
+    let columns = vec![Vec::new(); table.columns.len()];
+    let name = table.name.clone();
+    let batch = Table::of(&name, Described { table, columns })?.batch;
+    // The columns of a batch of cells are short: padded to 64 bytes, they would be larger than JSON.
+    let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), batch.schema_ref(), options)?;
+    writer.write(&batch)?;
+    writer.into_inner()
+}
+
+/// The table of that name in a stream of Arrow, of the types that [`write`] writes.
+pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Rows, ArrowError> {
+    let reader = StreamReader::try_new(bytes, None)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>()?;
+    let [batch] = &batches[..] else {
+        return Err(ArrowError::IpcError(format!("the stream has {} batches, not one", batches.len())));
+    };
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+        let (kind, values) = values_of(array).ok_or_else(|| {
+            ArrowError::SchemaError(format!("column `{}` has the type {}", field.name(), field.data_type()))
+        })?;
+        Ok(Column { name: field.name().clone(), kind, values })
+    });
+    Ok(Rows { name: name.to_owned(), columns: columns.collect::<Result<_, ArrowError>>()? })
+}
+
+/// What [`array`] makes an array of.
+fn values_of(array: &ArrayRef) -> Option<(Kind, Cells)> {
+    let array = array.as_any();
+    if let Some(array) = array.downcast_ref::<Float64Array>() {
+        let values = array.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+        return Some((Kind::Average, Cells::Number(values)));
+    }
+    if let Some(array) = array.downcast_ref::<UInt64Array>() {
+        return Some((Kind::Key, Cells::Count(array.values().to_vec())));
+    }
+    let array = array.downcast_ref::<StringArray>()?;
+    let mut names: IndexSet<String> = IndexSet::new();
+    let rows = array.iter().map(|text| names.insert_full(text.unwrap_or_default().to_owned()).0 as u32).collect();
+    Some((Kind::Key, Cells::Name { names: names.into_iter().collect(), rows }))
 }
 
 #[pymethods]

@@ -41,7 +41,7 @@ mod native {
     #[pymodule_export]
     use crate::scenario::Scenario;
     #[pymodule_export]
-    use crate::sweep::{Cells, run_cells};
+    use crate::sweep::{Cells, Measured, run_cells};
     #[pymodule_export]
     use crate::theory::Loop;
 

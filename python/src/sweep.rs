@@ -8,11 +8,14 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_cli::library::{self, Error};
-use penstock_record::{CellRow, Described, RecordError, mean_over_seeds, paired, read_summary, summary_file};
+use penstock_record::{CellRow, Described, Measures, RecordError, mean_over_seeds, paired};
+use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{RunError, Table as Rows};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use crate::arrow::Table;
+use crate::arrow::{self, Table};
 use crate::error;
 use crate::law::raised;
 
@@ -23,15 +26,50 @@ const LOOKS: Duration = Duration::from_millis(20);
 enum Failure {
     Input(Error),
     Run(RunError),
-    Record(RecordError),
     Law(PyErr),
 }
 
-/// The end of a run: its summary as JSON, why there is none, or a panic.
-type Ended = thread::Result<Result<String, Failure>>;
+/// The end of a run: its summary, why there is none, or a panic.
+type Ended = thread::Result<Result<Box<Summary>, Failure>>;
 
-/// Runs a cell, and gives its summary as JSON.
-fn one(text: &str, name: &Path, world: &str, stop: &AtomicBool) -> Result<String, Failure> {
+/// The measurements of several cells, one row each. They travel between processes as a stream of Arrow.
+#[pyclass(frozen, module = "penstock._native")]
+pub(crate) struct Measured(Measures);
+
+#[pymethods]
+impl Measured {
+    /// The rows of a stream of Arrow, as `bytes` has them.
+    #[staticmethod]
+    fn read(bytes: &[u8]) -> PyResult<Self> {
+        // The reader panics on an offset behind the end of a damaged stream.
+        let read = catch_unwind(|| arrow::read("measures", bytes));
+        let read = read.map_err(|_| PyValueError::new_err("the stream of Arrow is damaged"))?;
+        let table = read.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let measures = Measures::of_table(table);
+        measures
+            .map(Self)
+            .ok_or_else(|| PyValueError::new_err("the stream of Arrow has other columns than measurements"))
+    }
+
+    /// The rows as a stream of Arrow.
+    #[getter]
+    fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let written = arrow::write(self.0.table()).map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+        Ok(PyBytes::new(py, &written))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("read")?, (self.bytes(py)?,)))
+    }
+
+    /// The number of cells.
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Runs a cell.
+fn one(text: &str, name: &Path, world: &str, stop: &AtomicBool) -> Result<Box<Summary>, Failure> {
     let document = library::parse(text, name, library::laws()).map_err(Failure::Input)?;
     let cells = document.cells().map_err(|e| Failure::Input(Error::Scenario(e)))?;
     let [cell] = &cells[..] else {
@@ -40,12 +78,11 @@ fn one(text: &str, name: &Path, world: &str, stop: &AtomicBool) -> Result<String
     let world = library::world(world).map_err(Failure::Input)?;
     let ran = library::run(world.as_ref(), cell, &mut |_: f64| !stop.load(Ordering::Relaxed));
     let (run, _) = ran.map_err(Failure::Run)?;
-    let value = summary_file(&run.summary, &[]).map_err(Failure::Record)?;
-    Ok(value.to_string())
+    Ok(Box::new(run.summary))
 }
 
-/// Runs resolved scenarios on `jobs` threads, and returns the summary of each as JSON, in their order. `done` hears how many
-/// are done. The first failure stops all.
+/// Runs resolved scenarios on `jobs` threads, and returns their measurements in their order. `done` hears how many are done.
+/// The first failure stops all.
 #[pyfunction]
 #[pyo3(signature = (texts, name, world, jobs, done))]
 pub(crate) fn run_cells(
@@ -55,7 +92,7 @@ pub(crate) fn run_cells(
     world: &str,
     jobs: usize,
     done: Option<Py<PyAny>>,
-) -> PyResult<Vec<String>> {
+) -> PyResult<Measured> {
     raised::refuse_in_law()?;
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results: Vec<Mutex<Option<Ended>>> = texts.iter().map(|_| Mutex::new(None)).collect();
@@ -74,9 +111,21 @@ pub(crate) fn run_cells(
             let _ = sender.send(());
         }
     };
+    let mut measures = Measures::default();
+    // Summaries become rows in the order of the cells, as soon as those before them have: a sweep holds few of them.
+    let mut take = || -> Result<(), RecordError> {
+        while let Some(result) = results.get(measures.len()) {
+            let mut ended = result.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(summary) = ended.take_if(|ended| matches!(ended, Ok(Ok(_)))) else { break };
+            if let Ok(Ok(summary)) = summary {
+                measures.push(&summary)?;
+            }
+        }
+        Ok(())
+    };
     py.detach(|| {
         let (sender, receiver) = mpsc::channel::<()>();
-        let watch = || -> PyResult<()> {
+        let mut watch = || -> PyResult<()> {
             let mut count = 0usize;
             loop {
                 match receiver.recv_timeout(LOOKS) {
@@ -85,7 +134,9 @@ pub(crate) fn run_cells(
                     Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
                 }
                 count += receiver.try_iter().count();
+                let taken = take();
                 Python::attach(|py| {
+                    taken.map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
                     py.check_signals()?;
                     done.as_ref().map_or(Ok(()), |done| done.call1(py, (count,)).map(drop))
                 })?;
@@ -101,17 +152,17 @@ pub(crate) fn run_cells(
             watch().inspect_err(|_| stop.store(true, Ordering::Relaxed))
         })
     })?;
-    let results: Vec<_> = results.into_iter().map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-    let mut summaries = Vec::with_capacity(results.len());
+    take().map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+    // Those left are a failure, cells behind it, and cells that it stopped.
+    let left = results.into_iter().skip(measures.len()).map(|r| r.into_inner().unwrap_or_else(PoisonError::into_inner));
     let mut stopped = false;
-    for result in results {
+    for result in left {
         match result {
-            Some(Ok(Ok(summary))) => summaries.push(summary),
+            Some(Ok(Ok(_))) => {}
             Some(Ok(Err(Failure::Run(RunError::Stopped)))) | None => stopped = true,
             Some(Ok(Err(Failure::Run(e)))) => return Err(error::of_run(py, &e)),
             Some(Ok(Err(Failure::Input(e)))) => return Err(error::of(py, &e)),
             Some(Ok(Err(Failure::Law(e)))) => return Err(e),
-            Some(Ok(Err(Failure::Record(e)))) => return Err(error::of_class(py, "BugError", &e.to_string())),
             Some(Err(panic)) => match panic.downcast::<String>() {
                 Ok(what) => return Err(error::of_class(py, "BugError", &what)),
                 Err(_) => return Err(error::of_class(py, "BugError", "panic")),
@@ -121,7 +172,7 @@ pub(crate) fn run_cells(
     if stopped {
         return Err(error::of_class(py, "BugError", "a cell was stopped, and no other failed"));
     }
-    Ok(summaries)
+    Ok(Measured(measures))
 }
 
 /// The cells of a sweep as a table.
@@ -131,23 +182,24 @@ pub(crate) struct Cells {
     described: Described,
 }
 
-/// Identity, labels and summary of a cell.
-type Row = (String, Vec<(String, String)>, String);
+/// Identity and labels of a cell.
+type Row = (String, Vec<(String, String)>);
 
 #[pymethods]
 impl Cells {
-    /// The table of these cells, each with its identity, its labels and its summary as JSON.
+    /// The table of these cells, each with its identity and its labels, and of their measurements, in batches in their order.
     #[new]
-    fn new(py: Python<'_>, rows: Vec<Row>, changes: Vec<String>) -> PyResult<Self> {
-        let made = || -> Result<Described, RecordError> {
-            let read = rows.iter().map(|(_, _, summary)| read_summary(summary.as_bytes()));
-            let summaries = read.collect::<Result<Vec<_>, _>>()?;
-            let rows = rows.iter().zip(&summaries);
-            let rows =
-                rows.map(|((id, labels, _), summary)| CellRow { path: "", id, changes: &changes, labels, summary });
-            Described::of_cells(&rows.collect::<Vec<_>>())
-        };
-        let described = py.detach(made).map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+    fn new(py: Python<'_>, rows: Vec<Row>, measured: Vec<Bound<'_, Measured>>, changes: Vec<String>) -> PyResult<Self> {
+        let mut measures = Measures::default();
+        measured.iter().for_each(|batch| measures.append(batch.get().0.clone()));
+        if rows.len() != measures.len() {
+            let what = format!("{} cells have {} rows of measurements", rows.len(), measures.len());
+            return Err(error::of_class(py, "BugError", &what));
+        }
+        let described = py.detach(|| {
+            let rows = rows.iter().map(|(id, labels)| CellRow { path: "", id, changes: &changes, labels });
+            Described::of_cells(&rows.collect::<Vec<_>>(), &measures)
+        });
         Ok(Self { rows: described.table.clone(), described })
     }
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
+import polars
 import pyarrow
 import pytest
 from conftest import TEXT, Interrupt
@@ -175,6 +176,31 @@ def test_a_record_is_opened_as_it_was_written(scenario: Scenario, tmp_path: Path
     assert made.cost is not None
     assert made.cost["wall_s"] > 0
     assert Scenario.read(made.path / "record.toml").id == made.id
+
+
+def test_a_closed_record_says_so(scenario: Scenario, tmp_path: Path) -> None:
+    with penstock.run(scenario, out=tmp_path) as record:
+        assert not record.closed
+        links, rows = record.links, len(record.links)
+        goodput = record.summary.groups["cubic"].goodput_bit_per_s
+        directory = record.path
+    assert record.closed
+    assert repr(record) == "<penstock.Record, closed>"
+    public = [name for name in dir(Record) if not name.startswith("_") and name not in ("open", "close", "closed")]
+    for name in public:
+        arguments = ["links"] if name == "table" else []
+        with pytest.raises(ValueError, match="the record is closed"):
+            getattr(record, name)(*arguments)
+    with pytest.raises(ValueError, match="the record is closed"):
+        record._repr_html_()
+    assert len(links) == polars.DataFrame(links).height == rows
+    record.close()
+    assert directory is not None
+    with Record.open(directory) as again:
+        assert again.summary.groups["cubic"].goodput_bit_per_s == goodput
+    with pytest.raises(RuntimeError, match="out of the block"), penstock.run(scenario) as record:
+        raise RuntimeError("out of the block")
+    assert record.closed
 
 
 def test_a_damaged_record_is_refused(scenario: Scenario, tmp_path: Path) -> None:

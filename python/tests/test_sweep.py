@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import pickle
 import random
 import signal
 import threading
@@ -17,7 +20,7 @@ import pytest
 from conftest import TEXT, Interrupt
 
 import penstock
-from penstock import Scenario, ScenarioError
+from penstock import Scenario, ScenarioError, _native
 
 
 def swept(seeds: int = 4, duration: str = "2 s") -> Scenario:
@@ -54,6 +57,46 @@ def test_threads_and_processes_change_no_bit(serial: pyarrow.Table) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         assert pyarrow.table(penstock.sweep(swept(), executor=processes, batch=5, jobs=2)).equals(serial)
     assert not pyarrow.table(penstock.sweep(swept().set("duration", "3 s"))).equals(serial)
+
+
+def test_measurements_travel_as_arrow(serial: pyarrow.Table) -> None:
+    texts = [text for text, _, _ in swept().parts()[0]]
+    batch = _native.run_cells(texts, "sweep.toml", "packets", 1, None)
+    frame = pyarrow.ipc.open_stream(batch.bytes).read_all()
+    assert len(batch) == len(frame) == 16
+    assert frame.column_names[:3] == ["title", "world", "seed"]
+    for name in frame.column_names:
+        assert frame[name].to_pylist() == serial[name].to_pylist(), name
+    # A batch arrives as it left, and half as large as JSON.
+    again = pickle.loads(pickle.dumps(batch))
+    assert pyarrow.ipc.open_stream(again.bytes).read_all().equals(frame)
+    summaries = [json.dumps(penstock.run(cell)._native.summary_dict()) for cell in swept().cells()]
+    assert 2 * len(batch.bytes) < sum(map(len, summaries))
+
+
+def test_other_streams_are_no_measurements(serial: pyarrow.Table) -> None:
+    def stream(table: pyarrow.Table) -> bytes:
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return bytes(sink.getvalue())
+
+    texts = [text for text, _, _ in swept(1).parts()[0]]
+    whole = _native.run_cells(texts[:1], "sweep.toml", "packets", 1, None).bytes
+    frame = pyarrow.ipc.open_stream(whole).read_all()
+    assert _native.Measured.read(stream(frame)).bytes == whole
+    others = [b"", b"no arrow", whole[:200], stream(serial), stream(frame.drop_columns("seed"))]
+    others.append(stream(frame.set_column(3, "engine.events", [["many"]])))
+    for other in others:
+        with pytest.raises(ValueError, match=r"."):
+            _native.Measured.read(other)
+    # Bytes that were changed on the way give another table or one error.
+    generator = random.Random(1)
+    for _ in range(2000):
+        changed = bytearray(whole)
+        changed[generator.randrange(len(changed))] = generator.randrange(256)
+        with contextlib.suppress(ValueError):
+            len(_native.Measured.read(bytes(changed)))
 
 
 def test_a_pool_whose_worker_dies_loses_nothing(serial: pyarrow.Table) -> None:

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use penstock_record::{
-    CellRow, Meaning, Record, RecordError, SweepCell, SweepHeader, json, summary_file, sweep, write_cells, write_table,
+    CellRow, Meaning, Measures, Record, RecordError, SweepCell, SweepHeader, json, summary_file, sweep, write_cells,
+    write_table,
 };
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
@@ -118,17 +119,11 @@ pub(crate) fn cells_of(folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Ve
     let rows: Vec<CellRow<'_>> = batch
         .cells
         .iter()
-        .zip(kept)
         .zip(&paths)
-        .map(|((cell, kept), path)| CellRow {
-            path,
-            id: &cell.id,
-            changes: &batch.changes,
-            labels: &cell.labels,
-            summary: &kept.summary,
-        })
+        .map(|(cell, path)| CellRow { path, id: &cell.id, changes: &batch.changes, labels: &cell.labels })
         .collect();
-    write_cells(&rows).map_err(|e| bug(&e))
+    let measures = Measures::of(kept.iter().map(|kept| &kept.summary)).map_err(|e| bug(&e))?;
+    write_cells(&rows, &measures).map_err(|e| bug(&e))
 }
 
 /// A table as Parquet, whose columns have their units in another column.

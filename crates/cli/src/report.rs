@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
 use penstock_record::{
-    CellRow, Described, Header, Origin, RecordError, cells, read_header, read_summary, read_table, reference,
+    CellRow, Described, Header, Measures, Origin, RecordError, cells, read_header, read_summary, read_table, reference,
 };
 use penstock_report::{Page, html};
 use penstock_scenario::summary::Summary;
@@ -217,17 +217,12 @@ fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
             rows.push(Row { path, id: header.id, changes: sweep.changes.clone(), labels, summary: kept.summary });
         }
     }
+    let measures = Measures::of(rows.iter().map(|row| &row.summary)).map_err(|e| Failure::Bug(e.to_string()))?;
     let rows: Vec<CellRow<'_>> = rows
         .iter()
-        .map(|row| CellRow {
-            path: &row.path,
-            id: &row.id,
-            changes: &row.changes,
-            labels: &row.labels,
-            summary: &row.summary,
-        })
+        .map(|row| CellRow { path: &row.path, id: &row.id, changes: &row.changes, labels: &row.labels })
         .collect();
-    let table = cells(&rows).map_err(|e| Failure::Bug(e.to_string()))?;
+    let table = cells(&rows, &measures);
     let text = as_csv(&table).map_err(|e| Failure::Bug(e.to_string()))?;
     terminal::say(text.trim_end_matches('\n'))?;
     Ok(Done::Well)

@@ -7,12 +7,11 @@
 use indexmap::{IndexMap, IndexSet};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells, Column, Kind, Table, column_name};
-use serde_json::Value;
 
 use crate::columns::{Documented, Meaning, unit_of};
 use crate::error::RecordError;
+use crate::measures::{Measures, text};
 use crate::parquet::write_table;
-use crate::summary::summary_value;
 use crate::sweep::{Place, place_of};
 
 /// A record that becomes a row.
@@ -26,45 +25,27 @@ pub struct CellRow<'a> {
     pub changes: &'a [String],
     /// Labels that distinguish it from other cells of its sweep.
     pub labels: &'a [(String, String)],
-    /// Its measurements.
-    pub summary: &'a Summary,
 }
 
-/// The rows as a table. Cells that a row lacks are empty text, or no number.
+/// The rows as a table, each with its measurements. Cells that a row lacks are empty text, or no number.
 ///
-/// # Errors
-/// Names a number of a summary that is infinite or NaN.
-pub fn cells(rows: &[CellRow<'_>]) -> Result<Table, RecordError> {
-    let text = |name: &str, of: &dyn Fn(&CellRow<'_>) -> String| {
-        let mut names: IndexSet<String> = IndexSet::new();
-        let at = rows.iter().map(|row| names.insert_full(of(row)).0 as u32).collect();
-        Column {
-            name: name.to_owned(),
-            kind: Kind::Key,
-            values: Cells::Name { names: names.into_iter().collect(), rows: at },
-        }
-    };
-    let mut columns = vec![
-        text("path", &|row| row.path.to_owned()),
-        text("id", &|row| row.id.to_owned()),
-        text("title", &|row| row.summary.title.clone()),
-        text("world", &|row| row.summary.world.clone()),
-        Column {
-            name: "seed".to_owned(),
-            kind: Kind::Key,
-            values: Cells::Count(rows.iter().map(|row| row.summary.seed).collect()),
-        },
-    ];
+/// # Panics
+/// Panics where `rows` and `measures` differ in length.
+pub fn cells(rows: &[CellRow<'_>], measures: &Measures) -> Table {
+    assert_eq!(rows.len(), measures.len(), "each record has a row of measurements");
+    let mut columns = vec![text("path", rows.iter().map(|row| row.path)), text("id", rows.iter().map(|row| row.id))];
+    let mut measured = measures.table().columns.into_iter();
+    columns.extend(measured.by_ref().take(Measures::FIRST.len()));
     if rows.iter().any(|row| !row.changes.is_empty()) {
-        columns.push(text("changes", &|row| row.changes.join("; ")));
+        columns.push(text("changes", rows.iter().map(|row| row.changes.join("; "))));
     }
     let keys: IndexSet<&String> = rows.iter().flat_map(|row| row.labels).map(|(key, _)| key).collect();
-    let label = |row: &CellRow<'_>, key: &str| {
-        row.labels.iter().find(|(known, _)| known == key).map(|(_, label)| label.clone()).unwrap_or_default()
-    };
     for key in keys.into_iter().filter(|key| *key != "seed") {
-        columns.push(text(&format!("label.{key}"), &|row| label(row, key)));
-        let places: Vec<Option<Place>> = rows.iter().map(|row| place_of(key, &label(row, key))).collect();
+        let label = |row: &CellRow<'_>| {
+            row.labels.iter().find(|(known, _)| known == key).map(|(_, label)| label.clone()).unwrap_or_default()
+        };
+        columns.push(text(&format!("label.{key}"), rows.iter().map(label)));
+        let places: Vec<Option<Place>> = rows.iter().map(|row| place_of(key, &label(row))).collect();
         // Of places in several units, `50 packets` and `30 kB`, no column could hold the numbers.
         let units: IndexSet<&str> = places.iter().flatten().map(|place| place.unit).collect();
         if let (Some(unit), 1) = (units.first(), units.len()) {
@@ -72,29 +53,20 @@ pub fn cells(rows: &[CellRow<'_>]) -> Result<Table, RecordError> {
             columns.push(Column { name: column_name(key, unit), kind: Kind::Key, values: Cells::Number(values) });
         }
     }
-    let mut measures: IndexMap<String, Vec<f64>> = IndexMap::new();
-    for (at, row) in rows.iter().enumerate() {
-        flatten("", &summary_value(row.summary)?, &mut |name, value| {
-            let values = measures.entry(name.to_owned()).or_default();
-            values.resize(at, f64::NAN);
-            values.push(value);
-        });
-    }
-    for (name, mut values) in measures.into_iter().filter(|(name, _)| name != "seed") {
-        values.resize(rows.len(), f64::NAN);
-        if columns.iter().all(|column| column.name != name) {
-            columns.push(Column { name, kind: Kind::Average, values: Cells::Number(values) });
-        }
-    }
-    Ok(Table { name: "cells".to_owned(), columns })
+    let known: IndexSet<String> = columns.iter().map(|column| column.name.clone()).collect();
+    columns.extend(measured.filter(|column| !known.contains(&column.name)));
+    Table { name: "cells".to_owned(), columns }
 }
 
 /// The table of [`cells`] as a Parquet file.
 ///
 /// # Errors
+/// Names a column that Parquet cannot hold.
+///
+/// # Panics
 /// As [`cells`].
-pub fn write_cells(rows: &[CellRow<'_>]) -> Result<Vec<u8>, RecordError> {
-    write_table(&cells(rows)?, &meaning(rows))
+pub fn write_cells(rows: &[CellRow<'_>], measures: &Measures) -> Result<Vec<u8>, RecordError> {
+    write_table(&cells(rows, measures), &meaning(rows))
 }
 
 /// Meanings of the columns of the table of [`cells`].
@@ -136,18 +108,3 @@ pub(crate) const OWN: [(&str, &str); 6] = [
     ("seed", "The seed."),
     ("changes", "Changes to the scenario file, as given to `--set`, separated by semicolons."),
 ];
-
-/// Every number below a value by its path, and what is true or false as 1 or 0. Lists, which hold single flows, are left out:
-/// `flows.parquet` of each record has them.
-fn flatten(path: &str, value: &Value, f: &mut dyn FnMut(&str, f64)) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                flatten(&if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, value, f);
-            }
-        }
-        Value::Number(number) => number.as_f64().into_iter().for_each(|x| f(path, x)),
-        Value::Bool(is) => f(path, f64::from(u8::from(*is))),
-        Value::Null | Value::String(_) | Value::Array(_) => {}
-    }
-}

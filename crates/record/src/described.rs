@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::cells::{CellRow, cells, meaning};
 use crate::columns;
 use crate::error::RecordError;
+use crate::measures::Measures;
 use crate::parquet::{about, read_with_metadata};
 use crate::record::flow_table;
 
@@ -40,16 +41,16 @@ impl Described {
 
     /// The table with one row a record. In memory a record has no path, so that column is left out where all are empty.
     ///
-    /// # Errors
+    /// # Panics
     /// As [`cells`](crate::cells()).
-    pub fn of_cells(rows: &[CellRow<'_>]) -> Result<Self, RecordError> {
-        let mut table = cells(rows)?;
+    pub fn of_cells(rows: &[CellRow<'_>], measures: &Measures) -> Self {
+        let mut table = cells(rows, measures);
         if rows.iter().all(|row| row.path.is_empty()) {
             table.columns.retain(|column| column.name != "path");
         }
         let of = meaning(rows);
         let columns = table.columns.iter().map(|column| about(column, &of(&column.name))).collect();
-        Ok(Self { table, columns })
+        Self { table, columns }
     }
 
     /// A table made from this one: each column has the metadata of its name here. That of an interval, `NAME.ci95`, has the unit of

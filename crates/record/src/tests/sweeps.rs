@@ -68,14 +68,12 @@ fn cells_are_a_table_with_a_row_each() {
     let labels = [label("10 ms", "1 Mbit/s"), label("0.5 s", "some"), Vec::new()];
     let runs = [run(1), run(2), run(3)];
     let changes = ["a=1".to_owned(), "b=2".to_owned()];
-    let rows: Vec<CellRow<'_>> = labels
-        .iter()
-        .zip(&runs)
-        .map(|(labels, run)| CellRow { path: "p", id: "x", changes: &changes, labels, summary: &run.summary })
-        .collect();
-    let bytes = write_cells(&rows).unwrap();
+    let rows: Vec<CellRow<'_>> =
+        labels.iter().map(|labels| CellRow { path: "p", id: "x", changes: &changes, labels }).collect();
+    let measures = Measures::of(runs.iter().map(|run| &run.summary)).unwrap();
+    let bytes = write_cells(&rows, &measures).unwrap();
     let table = read_table(&bytes).unwrap();
-    assert_same(&table, &cells(&rows).unwrap());
+    assert_same(&table, &cells(&rows, &measures));
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(
         names[..10],
@@ -106,7 +104,32 @@ fn cells_are_a_table_with_a_row_each() {
     assert_eq!(about["links.l.queue_mean_packets"]["unit"], "packets");
     assert!(about["links.l.drops"]["description"].starts_with("Packets refused"), "{about:?}");
     assert!(about.values().all(|about| about.contains_key("description")), "{about:?}");
-    assert!(cells(&[]).unwrap().rows() == 0);
+    assert!(cells(&[], &Measures::default()).rows() == 0);
+}
+
+/// Batches that come apart, and travel as tables, are the rows of one batch to the order of their columns.
+#[test]
+fn batches_of_measures_join_to_those_of_one() {
+    let mut runs: Vec<_> = (1..=5).map(run).collect();
+    // Numbers that only some rows have: the first batch lacks one, the last another.
+    runs[3].summary.whole.links[0].price_mean = Some(0.25);
+    runs[4].summary.whole.links.clear();
+    let whole = Measures::of(runs.iter().map(|run| &run.summary)).unwrap();
+    for size in 1..=5 {
+        let mut joined = Measures::default();
+        for batch in runs.chunks(size) {
+            let batch = Measures::of(batch.iter().map(|run| &run.summary)).unwrap();
+            joined.append(Measures::of_table(batch.table()).unwrap());
+        }
+        assert_same(&joined.table(), &whole.table());
+        assert_eq!(joined.len(), 5);
+    }
+    let mut other = whole.table();
+    other.columns.swap(0, 1);
+    assert_eq!(Measures::of_table(other), None, "columns in another order");
+    let mut short = whole.table();
+    short.columns.last_mut().unwrap().values = Cells::Number(vec![1.0]);
+    assert_eq!(Measures::of_table(short), None, "a column that lacks rows");
 }
 
 /// A difference over common seeds is the mean of the seeds' differences, and its interval does not see what the seeds
