@@ -232,7 +232,8 @@ def state(unit: str = "1", *, words: str = "", description: str = "") -> float:
     """Declare a number of a law's state, which ``start`` sets.
 
     Series record it, and the analysis takes derivatives by it. Attributes that are not declared are state too, which
-    the analysis keeps as ``start`` set it: counters, switches.
+    the analysis and the fluid world keep as ``start`` set it: counters, switches. Where an event changes another number
+    that is not declared, they raise ``UnsupportedError``.
 
     Args:
         unit: Its unit, ``1`` for a plain number.

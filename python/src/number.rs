@@ -15,6 +15,8 @@ pub(crate) struct PyDual(pub(crate) Dual);
 
 /// The arithmetic of a host that calls a law of Python.
 pub(crate) trait Arithmetic: Number {
+    /// Whether numbers have derivatives: those of the analysis.
+    const DUAL: bool;
     /// The number with its derivative.
     fn dual(self) -> Dual;
     /// From what a law computed. None if that is no number.
@@ -26,6 +28,7 @@ pub(crate) trait Arithmetic: Number {
 }
 
 impl Arithmetic for f64 {
+    const DUAL: bool = false;
     fn dual(self) -> Dual {
         Dual::constant(self)
     }
@@ -44,6 +47,7 @@ impl Arithmetic for f64 {
 }
 
 impl Arithmetic for Dual {
+    const DUAL: bool = true;
     fn dual(self) -> Dual {
         self
     }

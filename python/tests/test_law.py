@@ -554,3 +554,62 @@ def test_a_law_takes_three_hundred_thousand_acknowledgements_a_second() -> None:
         rate = summary.groups["ours"].throughput_packets_per_s * 20 / (time.process_time() - began)
         print(f"{law}: {rate:.0f} acknowledgements a CPU-second")
         assert rate > 300_000
+
+
+def test_memory_that_is_no_state_is_refused_where_no_model_follows_it() -> None:
+    class Smoothed(penstock.Controller):
+        """Holds five packets in the queue, by a smoothed measurement."""
+
+        name = "smoothed"
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window, self.smooth, self.hits = 10.0, 0.0, 0
+
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            queued = self.window * (1.0 - observation.base_rtt_s / observation.rtt_s)
+            self.smooth += 0.1 * (queued - self.smooth)
+            self.hits += 1
+            self.window = max(self.window + packets * 0.5 * (5.0 - self.smooth) / self.window, 2.0)
+
+    class Declared(Smoothed):
+        """The same with its state declared."""
+
+        name = "smoothed-declared"
+        smooth = penstock.state("packets")
+
+    for law in (Smoothed, Declared):
+        penstock.register(law)
+    scenario, declared = lab({"law": "smoothed"}), lab({"law": "smoothed-declared"})
+    for refused in (lambda: penstock.analyze(scenario), lambda: penstock.run(scenario, world="fluid")):
+        with pytest.raises(penstock.UnsupportedError, match=r"changes its attribute `smooth`, .*penstock\.state"):
+            refused()
+    penstock.analyze(declared)
+    penstock.run(declared, world="fluid")
+    # Packets call each object in turn: nothing is lost there, and the two laws are one.
+    first, second = (penstock.run(each).summary.groups["ours"] for each in (scenario, declared))
+    assert first.goodput_bit_per_s == second.goodput_bit_per_s
+    for law in (Smoothed, Declared):
+        penstock.unregister(law.name)
+
+
+def test_a_window_that_no_memory_holds_ends_the_run() -> None:
+    class Large(penstock.Controller):
+        """Has one window."""
+
+        name = "large"
+        size = penstock.parameter(1e8)
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = 2.0
+
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            self.window = self.size
+
+    penstock.register(Large)
+    for size in (4_194_305.0, 1e308):
+        with pytest.raises(penstock.LawError, match=r"window is .*: a run takes 4194304 at most"):
+            penstock.run(lab({"law": "large", "size": size}))
+    penstock.run(lab({"law": "large", "size": 1e5}))
+    penstock.unregister("large")

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use penstock_law::{Instances, Values};
+use penstock_law::{Dual, Instances, Values};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple, PyType};
 
 use super::raised;
 use super::role::PythonRole;
@@ -79,6 +79,8 @@ pub(crate) struct Hosted<N: Arithmetic, R: PythonRole> {
     context: Py<PyAny>,
     observation: Py<R::Observed>,
     requirements: R::Requirements,
+    /// The attributes of an instance that has just started.
+    start: Option<Py<PyDict>>,
     laws: Vec<Py<PyAny>>,
     kept: BTreeMap<usize, Py<PyAny>>,
     /// The output of each, where nothing has changed it since.
@@ -94,17 +96,19 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
     /// `start` raised a `ValueError`: its message. Any other exception goes to [`raised::put`].
     pub(crate) fn build(of: &'static Declared, values: &Values, context: &R::Context) -> Result<Self, String> {
         let start = |py: Python<'_>| -> PyResult<Self> {
-            let dual = N::of(0.0).given(py)?.cast::<pyo3::types::PyFloat>().is_err();
             let values = of.values(py, values)?;
             let class = py.import("penstock._law")?.getattr(R::CONTEXT)?;
             let context = class.call((), Some(&R::context(py, context)?))?.unbind();
             let first = of.instance(py, &values, &context)?;
             let requirements = R::requirements(&first.bind(py).call_method0(pyo3::intern!(py, "requirements"))?)?;
+            let start = first.bind(py).getattr_opt(pyo3::intern!(py, "__dict__"))?;
+            let start = start.and_then(|start| start.cast_into::<PyDict>().ok()).map(|start| start.copy()).transpose()?;
             Ok(Self {
                 of,
                 values,
                 context,
-                observation: R::observation(py, dual)?,
+                start: start.map(Bound::unbind),
+                observation: R::observation(py, N::DUAL)?,
                 requirements,
                 laws: Vec::new(),
                 kept: BTreeMap::new(),
@@ -137,12 +141,48 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         .ok()
     }
 
+    /// Refuses an instance that an event left with another number in an attribute that is neither state nor parameter. The fluid
+    /// model starts the law before each event and sets its state: it would take such an attribute as `start` leaves it, and a
+    /// law that smooths the queue in it for one that does not.
+    fn refuse_undeclared(&self, py: Python<'_>, at: usize) -> PyResult<()> {
+        let Some(start) = &self.start else { return Ok(()) };
+        let now = self.laws[at].bind(py).getattr(pyo3::intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+        for (name, value) in now {
+            let is = |declared: &Py<PyString>| name.eq(declared.bind(py)).unwrap_or(false);
+            let is_declared = self.of.state.iter().any(is) || self.of.parameters.iter().any(|(name, _)| is(name));
+            // Counters and switches are no numbers of the fluid model.
+            let number = Dual::taken(&value).filter(|_| !value.is_instance_of::<PyInt>());
+            let Some(number) = number.filter(|_| !is_declared) else { continue };
+            let before = start.bind(py).get_item(&name)?;
+            if before.and_then(|before| Dual::taken(&before)).is_none_or(|before| !number.is(before)) {
+                let law = self.of.name;
+                let what = format!(
+                    "law `{law}`: an event changes its attribute `{name}`, which is no state of the law, so the fluid model and the \
+                     analysis would not follow it: declare `{name} = penstock.state(...)`, or use a local variable"
+                );
+                return Err(crate::error::of_class(py, "UnsupportedError", &what));
+            }
+        }
+        Ok(())
+    }
+
     fn number(&self, what: &Bound<'_, PyAny>, name: &str) -> PyResult<N> {
         N::taken(what).ok_or_else(|| wrong(self.of.name, what, name))
     }
 
-    /// The output of an instance, as numbers.
+    /// The output of an instance, as numbers. The host refuses an infinite one.
     fn numbers(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
+        let numbers = self.returned(py, at, output)?;
+        let first = numbers[0].value();
+        if !N::DUAL && first > R::MOST && first.is_finite() {
+            let (law, name, most) = (self.of.name, R::OUTPUTS[0], R::MOST);
+            let what = format!("law `{law}`: {name} is {first:e}: a run takes {most} at most");
+            return Err(crate::error::of_class(py, "LawError", &what));
+        }
+        Ok(numbers)
+    }
+
+    fn returned(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
         let law = self.laws[at].bind(py);
         let zero = N::of(0.0);
         let Some(output) = output else {
@@ -259,11 +299,25 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
             if let Some(method) = method {
                 let arguments = R::arguments(this.laws[at].bind(py), this.observation.bind(py), event)?;
                 method.bind(py).call1(arguments)?;
+                // The analysis computes with dual numbers, and nothing else does.
+                if N::DUAL {
+                    this.refuse_undeclared(py, at)?;
+                }
             }
             this.numbers(py, at, of.output.as_ref())
         });
         self.outputs[at] = returned;
         returned.map_or_else(Self::nothing, |[first, second]| R::output(first, second))
+    }
+
+    fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, observation: &R::Observation<N>) {
+        self.restart(at);
+        let mut put = numbers.iter();
+        self.each(at, &mut |x| put.next().into_iter().for_each(|number| *x = *number));
+        self.on_event(at, event, observation);
+        self.with(|this, py| this.refuse_undeclared(py, at));
+        let mut taken = numbers.iter_mut();
+        self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
 
     fn output(&self, at: usize, observation: &R::Observation<N>) -> R::Output<N> {

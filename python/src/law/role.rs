@@ -21,6 +21,8 @@ pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync>
     const METHODS: &'static [&'static str];
     /// The attributes that are the output of a law without a method `output`: the number that it must have, and the one that it may have.
     const OUTPUTS: [&'static str; 2];
+    /// The largest first number of the output that a run takes.
+    const MOST: f64;
 
     /// An observation, of floats or of dual numbers.
     fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<Self::Observed>>;
@@ -48,6 +50,9 @@ impl PythonRole for Controller {
     type Observed = SenderObservation;
     const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_congestion", "on_timeout"];
     const OUTPUTS: [&'static str; 2] = ["window", "gap_s"];
+    /// Half a second of 100 Gbit/s in packets of 1500 B. A simulated sender holds each packet in flight: much larger windows would
+    /// take all memory.
+    const MOST: f64 = 4_194_304.0;
     const CONTEXT: &'static str = "SenderContext";
 
     fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<SenderObservation>> {
@@ -121,6 +126,7 @@ impl PythonRole for Aqm {
     type Observed = AqmObservation;
     const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick", "on_full"];
     const OUTPUTS: [&'static str; 2] = ["probability", "price_s"];
+    const MOST: f64 = f64::INFINITY;
     const CONTEXT: &'static str = "AqmContext";
 
     fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<AqmObservation>> {
