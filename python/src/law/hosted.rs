@@ -102,7 +102,8 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
             let first = of.instance(py, &values, &context)?;
             let requirements = R::requirements(&first.bind(py).call_method0(pyo3::intern!(py, "requirements"))?)?;
             let start = first.bind(py).getattr_opt(pyo3::intern!(py, "__dict__"))?;
-            let start = start.and_then(|start| start.cast_into::<PyDict>().ok()).map(|start| start.copy()).transpose()?;
+            let start =
+                start.and_then(|start| start.cast_into::<PyDict>().ok()).map(|start| start.copy()).transpose()?;
             Ok(Self {
                 of,
                 values,
