@@ -81,7 +81,8 @@ impl Engine {
         let outcome = flow.data.hear_as::<Other, _>(&heard, self.now, &mut *sampler);
         let rtt = flow.round_trip::<Other>(group, &heard, outcome.sent, self.now);
         let marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
-        let cut = outcome.lost | flow.cut_by::<Other>(group, &heard, marked);
+        let persistent = outcome.losses && flow.is_persistent();
+        let cut = outcome.lost | flow.cut_by::<Other>(group, &heard, marked) | persistent;
         if cut {
             flow.reduced();
         }
@@ -98,11 +99,15 @@ impl Engine {
             teller.tell(undone);
         }
         teller.losses();
+        if persistent {
+            teller.sampler.time_out(flow.data.recover);
+            teller.tell(DeliveryEvent::Timeout);
+        }
         if cut {
-            let after = teller.tell_all(Event::Congestion);
+            let after = teller.tell_all(if persistent { Event::Timeout } else { Event::Congestion });
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
-            if teller.group.by_time {
+            if teller.group.by_time && (outcome.lost || !persistent) {
                 flow.data.reduce(after.window, &outcome);
             }
         }

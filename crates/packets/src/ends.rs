@@ -73,7 +73,10 @@ impl Engine {
         let outcome = flow.data.hear_within::<K, ()>(&heard, self.now, whole, &mut ());
         let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
         let mut marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
-        let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked);
+        // RFC 9002 lets persistent congestion alone do what a timeout does.
+        let persistent = K::OTHER && outcome.losses && flow.is_persistent();
+        let event = if persistent { Event::Timeout } else { Event::Congestion };
+        let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked) | persistent;
         if cut {
             flow.reduced();
         }
@@ -99,13 +102,13 @@ impl Engine {
             let end = Ack { rtt: None, packets: 1, marked: 0, grows: true, window: flow.window, probe: None };
             let _ = group.windows.ack(index, now, end);
         }
-        let mut allowed = cut.then(|| group.windows.cut(index, now, Event::Congestion, flight));
+        let mut allowed = cut.then(|| group.windows.cut(index, now, event, flight));
         if let Some(after) = &allowed {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
         }
         if group.by_time::<K>() {
-            if let Some(after) = &allowed {
+            if let Some(after) = allowed.as_ref().filter(|_| outcome.lost || !persistent) {
                 flow.data.reduce(after.window, &outcome);
             }
             allowed = allowed.or(back);
@@ -427,9 +430,18 @@ impl Engine {
         // A probe goes out in the place of a timeout that would come before it (RFC 8985, section 7.2).
         if expired && flow.data.probes_instead() {
             flow.timer.restart(self.now);
+        } else if expired && flow.timer.probes() && flow.opening != Opening::Waiting {
+            // While packets may be overtaken, their time decides (RFC 9002, appendix A.8). Then a loss or an acknowledgement comes.
+            if let Some(due) = flow.data.overtaken() {
+                flow.timer.scheduled = true;
+                return self.schedule(self.numbering.timeout + at as u32, due.max(self.now + 1));
+            }
+            flow.timer.back_off();
+            flow.timer.start(self.now);
+            flow.data.probe();
         } else if expired {
             flow.timer.back_off();
-            flow.timer.restart(self.now);
+            flow.timer.start(self.now);
             flow.sent.timeouts += 1;
             if flow.opening == Opening::Waiting {
                 self.send_syn(at);

@@ -312,7 +312,14 @@ impl Flow {
         {
             rtt = noise.heard(self.index as usize, rtt);
         }
-        self.timer.sample(now, rtt.0, heard.tx >= self.round);
+        let mut adjusted = rtt.0;
+        if K::OTHER
+            && let Some(max_ack_delay) = self.timer.max_ack_delay()
+            && let Some(rack) = self.data.rack()
+        {
+            adjusted = rack.without_delay(heard.tx, adjusted, max_ack_delay);
+        }
+        self.timer.sample(now, adjusted, heard.tx >= self.round);
         Some(rtt)
     }
 
@@ -344,6 +351,13 @@ impl Flow {
             rack.marked();
         }
         !again
+    }
+
+    /// Whether losses that were just reported are persistent congestion, which counts as a timeout.
+    pub(crate) fn is_persistent(&mut self) -> bool {
+        let persistent = self.timer.persistent().is_some_and(|span| self.data.is_persistent(span));
+        self.sent.timeouts += u32::from(persistent);
+        persistent
     }
 
     /// The window was reduced, for any reason: the next new segment carries CWR (RFC 3168, section 6.1.2). With

@@ -22,7 +22,7 @@ impl Engine {
         }
         flow.opening = Opening::Waiting;
         flow.opening_again = false;
-        flow.timer.restart(now);
+        flow.timer.start(now);
         if let Some(look) = flow.timer.schedule(now) {
             self.schedule(self.numbering.timeout + at as u32, look);
         }

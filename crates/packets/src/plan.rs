@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Values, cc};
 use penstock_scenario::model::{
-    self, Arithmetic, EcnEcho, EcnOnLine, Limit, Pacing, Recovery, Repeats, Scenario, Span, StopRule,
+    self, Arithmetic, EcnEcho, EcnOnLine, Limit, Pacing, Recovery, Repeats, Rto, Scenario, Span, StopRule,
 };
 use penstock_scenario::seed::Stream;
 use penstock_scenario::world::RunError;
@@ -208,6 +208,8 @@ impl Parts {
         let mut sender = group.sender.clone();
         sender.rack.prr &= !needs.delivery;
         let packets = stream("packets").bits();
+        // A receiver that acknowledges each packet at once tells a sender that it delays none.
+        let ack_delay = if group.sender.delayed_ack > 1 { group.sender.max_ack_delay } else { Time::ZERO };
         let habits = Habits {
             // Where no flow responds to marks there is nothing to tell of.
             echo: if needs.marks == cc::Marks::Ignored { EcnEcho::PerPacket } else { group.sender.echo() },
@@ -289,7 +291,7 @@ impl Parts {
                 feedback: options.then(|| Box::new(Feedback::new(habits.echo == EcnEcho::Accurate))),
                 data: Data::new(&sender, limit),
                 burst: Burst::new(allowed.gap_s, start.0),
-                timer: Timer::new(group.sender.rto, group.sender.min_rto, group.sender.tick),
+                timer: Timer::new(group.sender.rto, group.sender.min_rto, group.sender.tick, ack_delay),
                 window: allowed.window,
                 window_since: start.0,
                 round: 0,
@@ -339,6 +341,7 @@ impl Parts {
             && !needs.fractions
             && noise.is_none()
             && !windowed
+            && sender.rto != Rto::Rfc9002
             && sender.limit == Limit::Window;
         let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
         let kind = if !one_by_one || !at_once || accounts != [NONE; 2] || loss.is_some() {

@@ -25,6 +25,11 @@ impl Engine {
             return self.schedule(entity, due);
         }
         if let Some(reply) = self.receivers[at].overdue() {
+            if flow.timer.probes()
+                && let Some(rack) = flow.data.rack()
+            {
+                rack.delays(reply.tx);
+            }
             self.reply(at, reply);
         }
     }

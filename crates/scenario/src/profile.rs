@@ -28,16 +28,17 @@ impl Profile {
             Self::Rfc => SenderOptions { min_rto: Time(Time::PER_SECOND), ecn_echo: EcnEcho::Classic, ..today },
             // `TCP_RTO_MIN`, `TCP_MAX_QUICKACKS`.
             Self::Linux => SenderOptions { rto: Rto::Linux, quick_acks: 16, ecn_echo: EcnEcho::Classic, ..today },
-            // QUIC counts marks. It has no minimum RTO but the delay of acknowledgements and a millisecond. Its
-            // acknowledgements have ranges without a limit (RFC 9000, section 19.3): as many as there are here. A gap is told at
-            // once when it opens (section 13.2.1). max_ack_delay has its default (section 18.2).
+            // QUIC counts marks. A probe timeout stands for a retransmission timeout and a tail loss probe, and kGranularity is a
+            // millisecond (RFC 9002, sections 6.2 and 6.1.2). Its acknowledgements have ranges without a limit (RFC 9000, section
+            // 19.3): as many as there are here. A gap is told at once when it opens (section 13.2.1). max_ack_delay has its default
+            // (section 18.2).
             Self::Quic => SenderOptions {
-                min_rto: Time(Time::PER_SECOND / 40),
-                rto: Rto::Linux,
+                min_rto: Time(Time::PER_SECOND / 1000),
+                rto: Rto::Rfc9002,
                 sack_blocks: 4,
                 max_ack_delay: Time(Time::PER_SECOND / 40),
                 ack_gap_once: true,
-                rack: RackOptions { prr: false, dsack: false, undo: false, ..RackOptions::ALL },
+                rack: RackOptions { prr: false, tail_loss_probe: false, dsack: false, undo: false },
                 pacing: Pacing::Window,
                 ..today
             },

@@ -7,7 +7,7 @@ mod records;
 mod sack;
 
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Recovery, SenderOptions};
+use penstock_scenario::model::{Recovery, Rto, SenderOptions};
 
 pub(crate) use newreno::NewReno;
 pub(crate) use rack::Rack;
@@ -49,6 +49,8 @@ pub(crate) struct Outcome {
     pub(crate) delivered: u32,
     /// Of recovery by time: the last congestion event was none.
     pub(crate) spurious: bool,
+    /// Of recovery by time: something was lost, in a congestion event or in a recovery.
+    pub(crate) losses: bool,
 }
 
 /// Is called with the fate of each transmission. Most flows have no such ledger, and then this costs nothing.
@@ -117,7 +119,9 @@ impl Data {
             Recovery::Sack => Rule::Sack(Sack::default()),
             Recovery::NewReno => Rule::NewReno(NewReno::new(false, options.limited_transmit)),
             Recovery::Reno => Rule::NewReno(NewReno::new(true, options.limited_transmit)),
-            Recovery::Rack => Rule::Rack(Box::new(Rack::new(options.rack, options.min_rto.0))),
+            Recovery::Rack => {
+                Rule::Rack(Box::new(Rack::new(options.rack, options.rto == Rto::Rfc9002, options.min_rto.0)))
+            }
         };
         Self { una: 0, fresh: 0, limit, recover: 0, event: 0, new: 0, once: 0, records: Records::new(), rule }
     }
@@ -186,7 +190,7 @@ impl Data {
     ) -> Outcome {
         let covered = heard.cumulative.saturating_sub(self.una);
         let sure = covered > 0 && self.una >= self.once;
-        let (mut delivered, mut spurious) = (0, false);
+        let (mut delivered, mut spurious, mut losses) = (0, false, false);
         let (sent, mut lost) = match &mut self.rule {
             Rule::Sack(sack) if !K::TODAY => sack.hear(&mut self.records, heard, self.una, self.event, ledger),
             Rule::NewReno(newreno) if !K::TODAY => {
@@ -196,7 +200,7 @@ impl Data {
             Rule::Rack(rack) if !K::PLAIN => {
                 let place = Place { una: self.una, fresh: self.fresh, recover: self.recover, now };
                 let news = rack.hear(&mut self.records, heard, place, ledger);
-                (delivered, spurious) = (news.delivered, news.spurious);
+                (delivered, spurious, losses) = (news.delivered, news.spurious, news.losses);
                 (news.sent, news.event)
             }
             _ => unreachable!("the kind of a group goes by its recovery"),
@@ -219,7 +223,7 @@ impl Data {
         {
             self.recover = self.recover.min(self.una);
         }
-        Outcome { covered: covered as u32, sent, lost, sure, delivered, spurious }
+        Outcome { covered: covered as u32, sent, lost, sure, delivered, spurious, losses }
     }
 
     /// Segments reported by older blocks of an acknowledgement have arrived, all sent before transmission `tx`: those of
@@ -267,6 +271,28 @@ impl Data {
     /// The retransmission timer expired: whether a tail loss probe that is still to come goes out instead.
     pub(crate) fn probes_instead(&mut self) -> bool {
         self.rack().is_some_and(Rack::probes_instead)
+    }
+
+    /// A probe timeout expired: the next packets go out whatever the window is.
+    #[cold]
+    pub(crate) fn probe(&mut self) {
+        let una = self.una;
+        if let Rule::Rack(rack) = &mut self.rule {
+            rack.probe_by_timeout(&mut self.records, una);
+        }
+    }
+
+    /// When the packets that were overtaken count as lost, if there are any [ps].
+    pub(crate) fn overtaken(&mut self) -> Option<u64> {
+        self.rack().and_then(|rack| rack.due)
+    }
+
+    /// Losses were reported: whether they are persistent congestion, as nothing was delivered between two of them sent more than
+    /// `span` ps apart (RFC 9002, section 7.6.2).
+    #[cold]
+    pub(crate) fn is_persistent(&mut self, span: u64) -> bool {
+        let Rule::Rack(rack) = &mut self.rule else { return false };
+        rack.is_persistent(&mut self.records, span)
     }
 
     /// The timer of recovery by time: the deadlines that `now` has reached. True if that begins a congestion event.

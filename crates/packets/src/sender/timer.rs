@@ -1,4 +1,8 @@
-//! The retransmission timer (RFC 6298; or Linux's, or that of a coarse clock, where a scenario has it), in integers.
+//! The retransmission timer (RFC 6298; or Linux's, or that of a coarse clock, where a scenario has it), or QUIC's probe timeout,
+//! in integers.
+//!
+//! Source: RFC 9002, section 6.2 and appendix A, for the probe timeout.
+//! Differs: a probe timeout that an acknowledgement brings closer by more than `max_ack_delay` may be late by so much.
 
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Rto;
@@ -9,6 +13,11 @@ const MOST: u64 = 60 * Time::PER_SECOND;
 const MOST_OF_LINUX: u64 = 120 * Time::PER_SECOND;
 /// Before the first sample (RFC 6298, section 2.1; Linux's `TCP_TIMEOUT_INIT`).
 const FIRST: u64 = Time::PER_SECOND;
+
+/// The probe timeout before the first sample: kInitialRtt is 333 ms, and the variation is half of it (RFC 9002, section 6.2.2).
+const FIRST_PROBE: u64 = 3 * 333 * (Time::PER_SECOND / 1000);
+/// kPersistentCongestionThreshold (RFC 9002, section 7.6.1).
+const PERSISTENT: u64 = 3;
 
 /// It is looked at again after this long at the latest, however short a timeout is allowed.
 const LEAST_LOOK: u64 = 1_000_000_000;
@@ -30,6 +39,8 @@ pub(crate) struct Timer {
     least: u64,
     rule: Rule,
     doublings: u32,
+    /// Of a probe timeout: when it started, with the last packet sent [ps].
+    started: u64,
     /// When it expires [ps]; never while nothing is in flight.
     pub(crate) deadline: u64,
     /// Whether an event is on the agenda.
@@ -43,11 +54,14 @@ enum Rule {
     Linux,
     /// In whole ticks of this many ps.
     Ticks(u64),
+    /// A probe timeout, with the max_ack_delay of the receiver [ps].
+    Probe(u64),
 }
 
 impl Timer {
-    pub(crate) fn new(rule: Rto, least: Time, tick: Option<Time>) -> Self {
+    pub(crate) fn new(rule: Rto, least: Time, tick: Option<Time>, max_ack_delay: Time) -> Self {
         let rule = match (rule, tick) {
+            (Rto::Rfc9002, _) => Rule::Probe(max_ack_delay.0),
             (Rto::Linux, _) => Rule::Linux,
             (Rto::Rfc6298, None) => Rule::Rfc6298,
             (Rto::Rfc6298, Some(tick)) => Rule::Ticks(tick.0),
@@ -65,10 +79,12 @@ impl Timer {
                 Rule::Rfc6298 => FIRST.max(least),
                 Rule::Ticks(tick) => FIRST.max(least).next_multiple_of(tick),
                 Rule::Linux => FIRST,
+                Rule::Probe(_) => FIRST_PROBE,
             },
             least,
             rule,
             doublings: 0,
+            started: 0,
             deadline: u64::MAX,
             scheduled: false,
         }
@@ -81,6 +97,10 @@ impl Timer {
         match self.rule {
             Rule::Rfc6298 => self.rfc6298(rtt),
             Rule::Linux => self.linux(rtt, round),
+            Rule::Probe(max_ack_delay) => {
+                self.estimate(rtt);
+                self.rto = self.smoothed + (4 * self.variation).max(self.least) + max_ack_delay;
+            }
             Rule::Ticks(tick) if round => self.ticks(tick, now, rtt),
             Rule::Ticks(_) => {}
         }
@@ -89,6 +109,13 @@ impl Timer {
     /// Rules 2.2 to 2.5.
     #[inline]
     fn rfc6298(&mut self, rtt: u64) {
+        self.estimate(rtt);
+        self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
+    }
+
+    /// The same in RFC 9002, section 5.3.
+    #[inline]
+    fn estimate(&mut self, rtt: u64) {
         if self.smoothed == 0 {
             (self.smoothed, self.variation) = (rtt, rtt / 2);
         } else {
@@ -96,7 +123,6 @@ impl Timer {
             self.variation = self.variation - self.variation / 4 + off / 4;
             self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
         }
-        self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
     }
 
     /// As `tcp_rtt_estimator` and `tcp_set_rto` of Linux's `net/ipv4/tcp_input.c`: the term added to the smoothed round trip
@@ -148,26 +174,53 @@ impl Timer {
     #[inline]
     pub(crate) fn smoothed(&self) -> u64 {
         match self.rule {
-            Rule::Rfc6298 | Rule::Linux => self.smoothed,
+            Rule::Rfc6298 | Rule::Linux | Rule::Probe(_) => self.smoothed,
             Rule::Ticks(tick) => self.smoothed * tick / 8,
         }
     }
 
-    /// Restarts it at `now` (5.1, 5.3).
+    /// Starts it at `now`: a packet was sent, or it expired.
     #[inline]
-    pub(crate) fn restart(&mut self, now: u64) {
-        let most = match self.rule {
-            Rule::Rfc6298 | Rule::Ticks(_) => MOST,
-            Rule::Linux => MOST_OF_LINUX,
-        };
-        self.deadline = now.saturating_add((self.rto << self.doublings).min(most));
+    pub(crate) fn start(&mut self, now: u64) {
+        self.started = now;
+        self.restart(now);
     }
 
-    /// A segment was sent: the timer runs, from now unless it did. When its event is due, if one is to go on the agenda.
+    /// New data were acknowledged at `now`: it starts again (5.3). A probe timeout goes on, with the newest estimates.
+    #[inline]
+    pub(crate) fn restart(&mut self, now: u64) {
+        let (from, most) = match self.rule {
+            Rule::Rfc6298 | Rule::Ticks(_) => (now, MOST),
+            Rule::Linux => (now, MOST_OF_LINUX),
+            Rule::Probe(_) => (self.started, u64::MAX),
+        };
+        self.deadline = from.saturating_add((self.rto << self.doublings).min(most));
+    }
+
+    /// Whether it is a probe timeout.
+    #[inline]
+    pub(crate) fn probes(&self) -> bool {
+        matches!(self.rule, Rule::Probe(_))
+    }
+
+    /// Of a probe timeout: the time for which the receiver may delay an acknowledgement [ps].
+    #[inline]
+    pub(crate) fn max_ack_delay(&self) -> Option<u64> {
+        if let Rule::Probe(max_ack_delay) = self.rule { Some(max_ack_delay) } else { None }
+    }
+
+    /// Of a probe timeout: losses without anything delivered between them for longer than this are persistent congestion [ps] (RFC
+    /// 9002, section 7.6).
+    pub(crate) fn persistent(&self) -> Option<u64> {
+        self.probes().then_some(PERSISTENT * self.rto)
+    }
+
+    /// A segment was sent: the timer runs, from now unless it did; a probe timeout starts with each. When its event is due, if one
+    /// is to go on the agenda.
     #[inline]
     pub(crate) fn sent(&mut self, now: u64) -> Option<u64> {
-        if self.deadline == u64::MAX {
-            self.restart(now);
+        if self.deadline == u64::MAX || self.probes() {
+            self.start(now);
         }
         self.schedule(now)
     }
@@ -184,7 +237,9 @@ impl Timer {
 
     /// When to look at the deadline next.
     pub(crate) fn look(&self, now: u64) -> u64 {
-        self.deadline.min(now.saturating_add(self.least.max(LEAST_LOOK)))
+        // A sample may bring a probe timeout closer, but hardly below the time for which an acknowledgement may wait.
+        let patience = if let Rule::Probe(max_ack_delay) = self.rule { max_ack_delay } else { self.least };
+        self.deadline.min(now.saturating_add(patience.max(LEAST_LOOK)))
     }
 
     /// Nothing is in flight (5.2).
@@ -219,7 +274,7 @@ mod tests {
     /// the least; a timeout doubles it up to 60 s, a sample ends that.
     #[test]
     fn the_timeout_follows_rfc_6298() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), None);
+        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), None, Time::ZERO);
         assert_eq!(timeout(&mut timer), Time::PER_SECOND);
         timer.sample(NOW, 100 * MS, true);
         assert_eq!(timeout(&mut timer), 300 * MS);
@@ -243,7 +298,7 @@ mod tests {
     /// RTTVAR = 3/4 62.5 + 1/4 12.5 = 50 ms and SRTT = 7/8 112.5 + 1/8 100 = 110.9375 ms. RTO = SRTT + 4 RTTVAR.
     #[test]
     fn the_variation_weighs_a_quarter_and_the_mean_an_eighth() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(MS), None);
+        let mut timer = Timer::new(Rto::Rfc6298, Time(MS), None, Time::ZERO);
         timer.sample(NOW, 100 * MS, true);
         timer.sample(NOW, 200 * MS, true);
         assert_eq!((timer.smoothed, timer.variation), (112 * MS + MS / 2, 62 * MS + MS / 2));
@@ -257,7 +312,7 @@ mod tests {
     /// rest a round trip, however many samples that has; backing off ends at 120 s.
     #[test]
     fn the_least_timeout_of_linux_is_added_to_the_round_trip() {
-        let mut timer = Timer::new(Rto::Linux, Time(200 * MS), None);
+        let mut timer = Timer::new(Rto::Linux, Time(200 * MS), None, Time::ZERO);
         assert_eq!(timeout(&mut timer), Time::PER_SECOND);
         timer.sample(NOW, 40 * MS, true);
         assert_eq!(timeout(&mut timer), 240 * MS);
@@ -289,7 +344,7 @@ mod tests {
     #[test]
     fn linux_fears_longer_round_trips_more_than_shorter_ones() {
         let after = |rtt: u64| {
-            let mut timer = Timer::new(Rto::Linux, Time(MS), None);
+            let mut timer = Timer::new(Rto::Linux, Time(MS), None, Time::ZERO);
             timer.sample(NOW, 400 * MS, true);
             for _ in 0..200 {
                 timer.sample(NOW, 400 * MS, false);
@@ -308,7 +363,7 @@ mod tests {
     /// rounded to nothing the timeout stays there. Only one segment of a window is timed.
     #[test]
     fn a_coarse_clock_counts_whole_ticks_and_keeps_the_rest() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), Some(Time(100 * MS)));
+        let mut timer = Timer::new(Rto::Rfc6298, Time(200 * MS), Some(Time(100 * MS)), Time::ZERO);
         assert_eq!(timeout(&mut timer), Time::PER_SECOND);
         timer.sample(1010 * MS, 20 * MS, true);
         assert_eq!((timer.smoothed, timer.variation), (8, 2));
@@ -330,7 +385,7 @@ mod tests {
         timer.restart_connection();
         timer.sample(2050 * MS, 720 * MS, true);
         assert_eq!(timeout(&mut timer), 2100 * MS, "seven ticks and four times the half of seven");
-        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(100 * MS)));
+        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(100 * MS)), Time::ZERO);
         careful.sample(2050 * MS, 20 * MS, true);
         assert_eq!(timeout(&mut careful), 1000 * MS, "the minimum RTO");
     }
@@ -339,16 +394,44 @@ mod tests {
     /// timeout.
     #[test]
     fn a_coarse_clock_knows_no_part_of_a_tick() {
-        let mut timer = Timer::new(Rto::Rfc6298, Time(250 * MS), Some(Time(300 * MS)));
+        let mut timer = Timer::new(Rto::Rfc6298, Time(250 * MS), Some(Time(300 * MS)), Time::ZERO);
         assert_eq!(timeout(&mut timer), 1200 * MS, "1 s is no number of ticks");
         timer.sample(1000 * MS, 20 * MS, true);
         assert_eq!(timeout(&mut timer), 900 * MS);
-        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(300 * MS)));
+        let mut careful = Timer::new(Rto::Rfc6298, Time(1000 * MS), Some(Time(300 * MS)), Time::ZERO);
         careful.sample(1000 * MS, 20 * MS, true);
         assert_eq!(timeout(&mut careful), 1200 * MS);
-        let mut slow = Timer::new(Rto::Rfc6298, Time(MS), Some(Time(20_000 * MS)));
+        let mut slow = Timer::new(Rto::Rfc6298, Time(MS), Some(Time(20_000 * MS)), Time::ZERO);
         assert_eq!(timeout(&mut slow), 20_000 * MS);
         slow.sample(1000 * MS, 20 * MS, true);
         assert_eq!(timeout(&mut slow), MOST);
+    }
+
+    /// RFC 9002, section 6.2.1, in numbers worked out by hand: after 100 ms, which gives a variation of 50 ms, the timeout is 100 + 200
+    /// + 25 ms after the last packet sent, whatever was acknowledged since. Steady samples leave kGranularity, a millisecond. It
+    /// doubles with all its parts, and a sample ends that. Before a sample it is 333 + 4 333/2 ms.
+    #[test]
+    fn the_probe_timeout_follows_rfc_9002() {
+        let mut timer = Timer::new(Rto::Rfc9002, Time(MS), None, Time(25 * MS));
+        timer.sent(0);
+        assert_eq!(timer.deadline, 999 * MS);
+        timer.sample(NOW, 100 * MS, true);
+        timer.sent(1000 * MS);
+        timer.sent(1010 * MS);
+        timer.restart(1090 * MS);
+        assert_eq!((timer.deadline, timer.persistent()), (1335 * MS, Some(975 * MS)));
+        for _ in 0..200 {
+            timer.sample(NOW, 100 * MS, true);
+        }
+        timer.restart(1091 * MS);
+        assert!((1135 * MS..1137 * MS).contains(&timer.deadline), "{}", timer.deadline);
+        assert_eq!(timer.rto, timer.smoothed + MS + 25 * MS);
+        timer.back_off();
+        timer.start(2000 * MS);
+        assert_eq!(timer.deadline, 2000 * MS + 2 * timer.rto);
+        timer.sample(NOW, 100 * MS, true);
+        timer.restart(2100 * MS);
+        assert_eq!(timer.deadline, 2000 * MS + timer.rto);
+        assert_eq!(Timer::new(Rto::Rfc6298, Time(MS), None, Time(25 * MS)).persistent(), None);
     }
 }

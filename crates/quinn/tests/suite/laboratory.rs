@@ -38,12 +38,26 @@ pub(crate) struct Line {
     pub(crate) codel: bool,
     /// Of so many packets of a flow one is lost.
     pub(crate) lost_of: Option<u64>,
+    pub(crate) ends: Ends,
+}
+
+/// What real ends add to quinn-proto: both are zero where they add nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// A timer goes off at a multiple of this, and a thread sleeps for multiples of this: a millisecond in tokio and in epoll.
+    pub(crate) tick: Duration,
+    /// Datagrams that arrive are read together, at multiples of this.
+    pub(crate) batch: Duration,
+}
+
+impl Ends {
+    pub(crate) const EXACT: Self = Self { tick: Duration::ZERO, batch: Duration::ZERO };
 }
 
 impl Line {
     /// A line that drops what does not fit, and nothing else.
     pub(crate) const fn new(rate_bit_per_s: f64, rtt: Duration, buffer: f64) -> Self {
-        Self { rate_bit_per_s, rtt, buffer, codel: false, lost_of: None }
+        Self { rate_bit_per_s, rtt, buffer, codel: false, lost_of: None, ends: Ends::EXACT }
     }
 }
 
@@ -72,6 +86,20 @@ struct Side {
     stream: Option<StreamId>,
     taken: u64,
     sent: u64,
+    /// Datagrams that left, if they are kept.
+    left: Option<Vec<Left>>,
+    /// Bytes that are still to be written.
+    more: u64,
+    /// When its thread went to sleep.
+    slept: Instant,
+}
+
+/// A datagram that left a client.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left {
+    pub(crate) at: Duration,
+    pub(crate) bytes: usize,
+    pub(crate) lost: bool,
 }
 
 /// A queue whose packets are dropped at the head.
@@ -138,11 +166,15 @@ impl Ord for Arrival {
 struct Laboratory {
     line: Line,
     sides: Vec<Side>,
+    client: Arc<QuicClientConfig>,
     under_way: BinaryHeap<Reverse<Arrival>>,
     order: u64,
     /// The time from which the line is free.
     free: Instant,
     at_head: Option<AtHead>,
+    begin: Instant,
+    /// The datagram of a client that is lost, counted from one; none if it is zero.
+    lost: u64,
 }
 
 fn is_client(number: usize) -> bool {
@@ -170,46 +202,25 @@ fn address(number: usize) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 10_000 + number as u16))
 }
 
+/// A transfer of so many bytes over a line, which loses one of its datagrams, counted from one: what left.
+pub(crate) fn transfer(line: Line, flow: Makes, bytes: u64, lost: u64) -> Vec<Left> {
+    let mut laboratory = Laboratory::new(line, 1);
+    laboratory.sides[0].more = bytes;
+    laboratory.sides[0].left = Some(Vec::new());
+    laboratory.lost = lost;
+    let mut now = laboratory.begin;
+    laboratory.start(0, flow, now);
+    while laboratory.sides[1].taken < bytes {
+        now = now.max(laboratory.next().expect("the transfer is under way"));
+        laboratory.step(now);
+    }
+    laboratory.sides[0].left.take().unwrap()
+}
+
 /// Runs flows for `seconds`, which start together; measures from `warmup`.
 pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Outcome {
-    let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let certificate = CertificateDer::from(certified.cert);
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let versions = [&rustls::version::TLS13];
-    let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&versions)
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key)
-        .unwrap();
-    let server = Arc::new(QuicServerConfig::try_from(server).unwrap());
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(certificate).unwrap();
-    let client = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&versions)
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let client = Arc::new(QuicClientConfig::try_from(client).unwrap());
-
-    let begin = Instant::now();
-    let mut sides = Vec::new();
-    for number in 0..flows.len() {
-        let mut config = EndpointConfig::default();
-        config.rng_seed(Some([number as u8; 32]));
-        let config = Arc::new(config);
-        let mut accepts = ServerConfig::with_crypto(Arc::clone(&server) as _);
-        accepts.transport_config(transport(None));
-        for (offset, accepts) in [(0, None), (1, Some(Arc::new(accepts)))] {
-            let endpoint = Endpoint::new(Arc::clone(&config), accepts, false, None);
-            let address = address(2 * number + offset);
-            sides.push(Side { endpoint, connection: None, address, stream: None, taken: 0, sent: 0 });
-        }
-    }
-    let at_head = line.codel.then(|| AtHead::codel(begin, &line));
-    let mut laboratory = Laboratory { line, sides, under_way: BinaryHeap::new(), order: 0, free: begin, at_head };
-
+    let mut laboratory = Laboratory::new(line, flows.len());
+    let begin = laboratory.begin;
     let at = |ms: u64| begin + Duration::from_millis(ms);
     let (mut queued, mut samples, mut started) = (0.0, 0, 0);
     let mut before = vec![(0, 0); flows.len()];
@@ -222,12 +233,7 @@ pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Out
         }
         now = until;
         while started < flows.len() {
-            let mut config = ClientConfig::new(Arc::clone(&client) as _);
-            config.transport_config(transport(Some(Arc::clone(&flows[started]))));
-            let to = laboratory.sides[2 * started + 1].address;
-            let side = &mut laboratory.sides[2 * started];
-            side.connection = Some(side.endpoint.connect(now, config, to, "localhost").unwrap());
-            laboratory.drive(2 * started, now);
+            laboratory.start(started, Arc::clone(&flows[started]), now);
             started += 1;
         }
         if ms == warmup * 1000 {
@@ -247,6 +253,67 @@ pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Out
 }
 
 impl Laboratory {
+    /// Ends of so many flows that have not started.
+    fn new(line: Line, flows: usize) -> Self {
+        let certified = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let certificate = CertificateDer::from(certified.cert);
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let versions = [&rustls::version::TLS13];
+        let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&versions)
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key)
+            .unwrap();
+        let server = Arc::new(QuicServerConfig::try_from(server).unwrap());
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(certificate).unwrap();
+        let client = rustls::ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions)
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let client = Arc::new(QuicClientConfig::try_from(client).unwrap());
+
+        let begin = Instant::now();
+        let mut sides = Vec::new();
+        for number in 0..flows {
+            let mut config = EndpointConfig::default();
+            config.rng_seed(Some([number as u8; 32]));
+            let config = Arc::new(config);
+            let mut accepts = ServerConfig::with_crypto(Arc::clone(&server) as _);
+            accepts.transport_config(transport(None));
+            for (offset, accepts) in [(0, None), (1, Some(Arc::new(accepts)))] {
+                let endpoint = Endpoint::new(Arc::clone(&config), accepts, false, None);
+                let address = address(2 * number + offset);
+                sides.push(Side {
+                    endpoint,
+                    connection: None,
+                    address,
+                    stream: None,
+                    taken: 0,
+                    sent: 0,
+                    left: None,
+                    more: u64::MAX,
+                    slept: begin,
+                });
+            }
+        }
+        let at_head = line.codel.then(|| AtHead::codel(begin, &line));
+        Self { line, sides, client, under_way: BinaryHeap::new(), order: 0, free: begin, at_head, begin, lost: 0 }
+    }
+
+    /// A flow starts.
+    fn start(&mut self, flow: usize, makes: Makes, now: Instant) {
+        let mut config = ClientConfig::new(Arc::clone(&self.client) as _);
+        config.transport_config(transport(Some(makes)));
+        let to = self.sides[2 * flow + 1].address;
+        let side = &mut self.sides[2 * flow];
+        side.connection = Some(side.endpoint.connect(now, config, to, "localhost").unwrap());
+        self.drive(2 * flow, now);
+    }
+
     /// Bytes taken by a flow's server, and packets lost by its client.
     fn counts(&self, flow: usize) -> (u64, u64) {
         let path = self.sides[2 * flow].connection.as_ref().unwrap().1.stats().path;
@@ -265,9 +332,20 @@ impl Laboratory {
     /// The time of the next event.
     fn next(&mut self) -> Option<Instant> {
         let arrival = self.under_way.peek().map(|Reverse(arrival)| arrival.at);
-        let timers = self.sides.iter_mut().filter_map(|side| side.connection.as_mut()?.1.poll_timeout()).min();
+        let timers = (0..self.sides.len()).filter_map(|number| self.goes_off(number)).min();
         let departure = self.at_head.as_ref().filter(|queue| !queue.waiting.is_empty()).map(|_| self.free);
         [arrival, timers, departure].into_iter().flatten().min()
+    }
+
+    /// When the timer of an end goes off.
+    fn goes_off(&mut self, number: usize) -> Option<Instant> {
+        let (tick, begin, side) = (self.line.ends.tick, self.begin, &mut self.sides[number]);
+        let due = side.connection.as_mut()?.1.poll_timeout()?;
+        if due <= side.slept {
+            return Some(side.slept);
+        }
+        let due = begin + up(due - begin, tick);
+        Some(side.slept + up(due - side.slept, tick))
     }
 
     /// Processes the events that are due now.
@@ -279,8 +357,8 @@ impl Laboratory {
             self.drive(to, now);
         }
         for number in 0..self.sides.len() {
-            if let Some((_, connection)) = &mut self.sides[number].connection
-                && connection.poll_timeout().is_some_and(|due| due <= now)
+            if self.goes_off(number).is_some_and(|due| due <= now)
+                && let Some((_, connection)) = &mut self.sides[number].connection
             {
                 connection.handle_timeout(now);
                 self.drive(number, now);
@@ -305,6 +383,7 @@ impl Laboratory {
 
     fn carry(&mut self, at: Instant, to: usize, bytes: Vec<u8>) {
         self.order += 1;
+        let at = self.begin + up(at - self.begin, self.line.ends.batch);
         self.under_way.push(Reverse(Arrival { at, order: self.order, to, bytes }));
     }
 
@@ -343,7 +422,11 @@ impl Laboratory {
         }
         if let Some(stream) = side.stream {
             if is_client(number) {
-                while connection.send_stream(stream).write(&chunk).is_ok() {}
+                while side.more > 0 {
+                    let some = chunk.len().min(usize::try_from(side.more).unwrap_or(usize::MAX));
+                    let Ok(written) = connection.send_stream(stream).write(&chunk[..some]) else { break };
+                    side.more -= written as u64;
+                }
             } else {
                 let mut receiving = connection.recv_stream(stream);
                 let mut chunks = receiving.read(false).unwrap();
@@ -364,6 +447,7 @@ impl Laboratory {
             let Some(transmit) = connection.poll_transmit(now, 1, &mut bytes) else { break };
             sent.push((transmit, bytes));
         }
+        side.slept = now;
         for (transmit, bytes) in sent {
             self.send(number, now, &transmit, &bytes);
         }
@@ -378,7 +462,11 @@ impl Laboratory {
             return self.carry(now + half, to, bytes);
         }
         self.sides[from].sent += 1;
-        let lost = self.line.lost_of.is_some_and(|of| self.sides[from].sent.is_multiple_of(of));
+        let number = self.sides[from].sent;
+        let lost = self.line.lost_of.is_some_and(|of| number.is_multiple_of(of)) || self.lost == number;
+        if let Some(left) = &mut self.sides[from].left {
+            left.push(Left { at: now - self.begin, bytes: bytes.len(), lost });
+        }
         if lost || self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
             return;
         }
@@ -389,6 +477,15 @@ impl Laboratory {
         self.free = self.free.max(now) + self.takes(bytes.len());
         self.carry(self.free + half, to, bytes);
     }
+}
+
+/// A span, rounded up to a multiple of another, if that is not zero.
+fn up(span: Duration, multiple: Duration) -> Duration {
+    if multiple.is_zero() {
+        return span;
+    }
+    let count = span.as_nanos().div_ceil(multiple.as_nanos()) as u32;
+    multiple * count
 }
 
 /// A factory as quinn takes it.

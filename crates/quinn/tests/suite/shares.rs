@@ -7,9 +7,9 @@ use penstock_law::Registry;
 use penstock_packets::Packets;
 use penstock_quinn::LawConfig;
 use penstock_scenario::read::Document;
-use penstock_scenario::world::World;
+use penstock_scenario::world::{Content, End, Sighting, Watcher, World};
 
-use crate::laboratory::{Line, Makes, Outcome, PACKET, makes, run};
+use crate::laboratory::{Ends, Line, Makes, Outcome, PACKET, makes, run, transfer};
 
 const RTT: Duration = Duration::from_millis(40);
 
@@ -62,17 +62,22 @@ fn within(one: Found, other: Found) -> bool {
     goodput.abs() <= 0.05 && queue.abs() <= 0.2
 }
 
-/// The packets world, with a host that has the rules of QUIC and other options beside.
-fn in_packets(name: &str, sender: &str, line: Line, warmup: u64, seconds: u64) -> Found {
+/// A flow of such a host over the line, with these other keys.
+fn scenario(name: &str, sender: &str, line: Line, (warmup, seconds): (u64, u64), flow: &str) -> String {
     let Line { rate_bit_per_s, rtt, buffer, codel, .. } = line;
     let parameters = if name == "fast" { ", alpha = \"20 packets\"" } else { "" };
     let aqm = if codel { "aqm = { law = \"codel\" }\n" } else { "" };
     let rtt_ms = rtt.as_millis();
-    let text = format!(
+    format!(
         "format = 1\nduration = \"{seconds} s\"\nwarmup = \"{warmup} s\"\npacket = {{ wire = \"1200 B\", payload = \"1160 B\" }}\n\
          [links.bottleneck]\nfrom = \"l\"\nto = \"r\"\nrate = \"{rate_bit_per_s} bit/s\"\ndelay = \"0 ms\"\nbuffer = \"{buffer} packets\"\nduplex = true\n{aqm}\
-         [flows.f]\nfrom = \"l\"\nto = \"r\"\nrtt = \"{rtt_ms} ms\"\ncc = {{ law = \"{name}\"{parameters} }}\nsender = {{ profile = \"quic\"{sender} }}\n"
-    );
+         [flows.f]\nfrom = \"l\"\nto = \"r\"\nrtt = \"{rtt_ms} ms\"\ncc = {{ law = \"{name}\"{parameters} }}\nsender = {{ profile = \"quic\"{sender} }}\n{flow}"
+    )
+}
+
+/// The packets world, with a host that has the rules of QUIC and other options beside.
+fn in_packets(name: &str, sender: &str, line: Line, warmup: u64, seconds: u64) -> Found {
+    let text = scenario(name, sender, line, (warmup, seconds), "");
     let document = Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
     let cell = document.cells().unwrap_or_else(|e| panic!("{e}")).remove(0);
     let run = Packets.run(&cell.scenario, &mut |_: f64| true).unwrap_or_else(|e| panic!("{e}"));
@@ -209,4 +214,79 @@ fn codel(mbit_per_s: f64) -> Line {
 #[ignore = "takes minutes; make nightly runs it"]
 fn four_flows_of_fast_at_100_mbit_per_s() {
     four_flows_of_fast(100.0);
+}
+
+/// The last packet of a transfer is lost. In packets the probe goes out when that of quinn does: a smoothed round trip, four
+/// variations of it and max_ack_delay after the last packet (RFC 9002, section 6.2.1). quinn's probes are PINGs, which section
+/// 6.2.4 allows, and its data follow a round trip later. The probe of RFC 8985, and Linux's timer, are late.
+#[test]
+fn a_lost_tail_is_probed_when_quinn_probes() {
+    let linux = ", rto = \"linux\", min_rto = \"25 ms\", tail_loss_probe = true";
+    for packets in [20, 36, 52, 100] {
+        let path = line(10.0, 10.0);
+        let bytes = packets * 1150;
+        let all = transfer(path, law("newreno", &[]), bytes, 0).len() as u64;
+        let quinn = transfer(path, law("newreno", &[]), bytes, all);
+        // The first is the first of the handshake.
+        let packets = all - 1;
+        let [last, probe, again, data] = [0, 1, 2, 3].map(|after| quinn[all as usize - 1 + after]);
+        assert!(last.lost && probe.bytes < 50 && again.at == probe.at && data.bytes == last.bytes, "{quinn:?}");
+        let waits_s = (probe.at - last.at).as_secs_f64();
+        let [there, by_linux] = ["", linux].map(|sender| {
+            let left = leaves(path, packets, sender);
+            left[packets as usize] - left[packets as usize - 1]
+        });
+        println!(
+            "{packets}: quinn {waits_s:.4} s, its data {:?}, packets {there:.4}, by Linux {by_linux:.4}",
+            data.at - last.at
+        );
+        assert!((there / waits_s - 1.0).abs() < 0.1, "{packets}: {there} s, {waits_s} s");
+        assert!(by_linux > 1.2 * waits_s, "{packets}: {by_linux} s, {waits_s} s");
+    }
+}
+
+/// When the packets of a transfer of so many leave in the packets world, where the last is lost [s].
+fn leaves(line: Line, packets: u64, sender: &str) -> Vec<f64> {
+    struct Leaves(Vec<f64>);
+    impl Watcher for Leaves {
+        fn progress(&mut self, _: f64) -> bool {
+            true
+        }
+        fn wants_packets(&self) -> bool {
+            true
+        }
+        fn packet(&mut self, sighting: &Sighting) {
+            if sighting.end == End::Sender && matches!(sighting.content, Content::Data { .. }) {
+                self.0.push(sighting.at.seconds());
+            }
+        }
+    }
+    let mut seen = Leaves(Vec::new());
+    let flow = format!("start = \"0 s\"\nsize = \"{} B\"\n", 1160 * packets);
+    let text = scenario("newreno", sender, line, (0, 2), &flow);
+    let text = text.replace("[flows.f]", &format!("lose_transmission = {packets}\n[flows.f]"));
+    let document = Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
+    let cell = document.cells().unwrap_or_else(|e| panic!("{e}")).remove(0);
+    Packets.run(&cell.scenario, &mut seen).unwrap_or_else(|e| panic!("{e}"));
+    seen.0
+}
+
+/// Real ends read what has come in the meantime together. The delivery rate that BBR measures counts what is read at once, so BBR takes
+/// the path for faster than it is, and its queue is longer. Timers of a whole millisecond alone change little.
+#[test]
+#[ignore = "takes minutes; make nightly runs it"]
+fn the_queue_of_bbr_grows_with_what_ends_read_at_once() {
+    let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
+    let with = |line: Line, tick: f64, batch: f64| {
+        let found = through_quinn("bbr3", Line { ends: Ends { tick: ms(tick), batch: ms(batch) }, ..line }, 8, 25);
+        println!("{} Mbit/s, CoDel {}, {tick} ms, {batch} ms: {found:?}", line.rate_bit_per_s / 1e6, line.codel);
+        found.queue
+    };
+    for line in [line(20.0, 1.0), line(100.0, 1.0), codel(100.0)] {
+        let exact = with(line, 0.0, 0.0);
+        let ticks = with(line, 1.0, 0.0) / exact;
+        let [quarter, half, one] = [0.25, 0.5, 1.0].map(|batch| with(line, 0.0, batch) / exact);
+        assert!((ticks - 1.0).abs() < 0.1, "{ticks}");
+        assert!(1.0 < quarter && quarter < half && half < one && half > 1.4 && one > 2.0, "{quarter} {half} {one}");
+    }
 }

@@ -394,7 +394,9 @@ pub(crate) static SENDER: Table = Table {
             Shape::Word(words::<Rto>),
             Is("\"rfc6298\""),
             "use of `min_rto`: it bounds the whole timeout (RFC 6298, rule 2.4), or, as in Linux, only the term \
-             added to the smoothed RTT",
+             added to the smoothed RTT; with `rfc9002`, which needs `recovery = \"rack\"`, it is the kGranularity of QUIC's probe \
+             timeout: the smoothed RTT, four variations and `max_ack_delay`, after which two packets go out and nothing counts as \
+             lost (RFC 9002, section 6.2)",
         ),
         key(
             "tick",
@@ -457,7 +459,8 @@ pub(crate) static SENDER: Table = Table {
             DURATION,
             Is("\"40 ms\""),
             "with `delayed_ack = 2`: the longest delay of an acknowledgement for a second packet, at most 16 s (RFC 9000, \
-             section 18.2; RFC 5681, section 4.2, allows 500 ms); the sender's timers go by `min_rto`",
+             section 18.2; RFC 5681, section 4.2, allows 500 ms); with `rto = \"rfc9002\"` it is a part of the probe timeout, and other \
+             timers of the sender go by `min_rto`",
         ),
         key(
             "ack_gap_once",

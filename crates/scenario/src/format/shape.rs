@@ -157,7 +157,8 @@ impl Word for Profile {
 }
 
 impl Word for Rto {
-    const WORDS: &'static [(&'static str, Self)] = &[("rfc6298", Self::Rfc6298), ("linux", Self::Linux)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("rfc6298", Self::Rfc6298), ("linux", Self::Linux), ("rfc9002", Self::Rfc9002)];
 }
 
 impl Word for EcnEcho {

@@ -55,6 +55,8 @@ pub enum Rto {
     Rfc6298,
     /// The term added to the smoothed round trip, estimated as Linux does (`tcp_rtt_estimator` of `net/ipv4/tcp_input.c`).
     Linux,
+    /// Four variations of the round trip in QUIC's probe timeout (RFC 9002, section 6.2.1: kGranularity), which declares nothing lost.
+    Rfc9002,
 }
 
 /// Feedback of congestion marks by the receiver.
@@ -128,9 +130,9 @@ pub struct SenderOptions {
     pub initial_ssthresh: f64,
     /// Packets in flight at most, whatever the law's window [packets]; infinite if the receiver takes all.
     pub receive_window: f64,
-    /// Least retransmission timeout, or the least part of it (1 s in RFC 6298, 0.2 s in systems).
+    /// Least retransmission timeout, or the least part of it (1 s in RFC 6298, 0.2 s in systems, 1 ms in RFC 9002).
     pub min_rto: Time,
-    /// Which of the two.
+    /// Which of these.
     pub rto: Rto,
     /// The clock of the timer, where it is coarse.
     pub tick: Option<Time>,

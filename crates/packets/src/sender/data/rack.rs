@@ -41,9 +41,11 @@ pub(crate) struct Rack {
     /// Something below is not as it is while segments arrive in order: one that came beyond a hole, that was lost or was sent
     /// again; a probe, a recovery, or a reduction. Then each acknowledgement and each segment is looked at for all of this.
     trouble: bool,
-    /// A segment goes out whatever the window is: a probe is due, or the first one after a timeout.
-    probes: bool,
+    /// Segments that go out whatever the window is: probes that are due, or the first one after a timeout.
+    probes: u8,
     urgent: bool,
+    /// The probes are those of RFC 9002.
+    by_timeout: bool,
     /// RACK.reordering_seen.
     reordering: bool,
     /// One past the segment with the highest number that was delivered: RACK.fack.
@@ -78,6 +80,12 @@ pub(crate) struct Rack {
     /// The probe that is out.
     probe: Option<Probe>,
     last_probe: Option<u64>,
+    /// Segments for the probes of RFC 9002, the oldest last.
+    oldest: Vec<u64>,
+    /// Persistent congestion is told once of transmissions below this one.
+    persisted: u64,
+    /// With the probe timeout of RFC 9002: transmissions whose acknowledgements the receiver delayed, the low half of each.
+    delayed: VecDeque<u32>,
     /// The reduction under way, and the window that the law allows since it began [packets].
     prr: Option<Prr>,
     law: Option<f64>,
@@ -110,13 +118,14 @@ pub(super) struct Place {
 }
 
 impl Rack {
-    pub(super) fn new(options: RackOptions, max_ack_delay: u64) -> Self {
+    pub(super) fn new(options: RackOptions, by_timeout: bool, max_ack_delay: u64) -> Self {
         Self {
             in_flight: 0,
             options,
             trouble: false,
-            probes: false,
+            probes: 0,
             urgent: false,
+            by_timeout,
             reordering: false,
             highest: 0,
             latest: 0,
@@ -137,6 +146,9 @@ impl Rack {
             dsack_round: None,
             probe: None,
             last_probe: None,
+            oldest: Vec::new(),
+            persisted: 0,
+            delayed: VecDeque::new(),
             prr: None,
             law: None,
             timeout_until: 0,
@@ -146,7 +158,8 @@ impl Rack {
 
     /// Another connection begins: nothing of the last one is known, and packets in flight belong to none.
     pub(super) fn restart(&mut self, next_tx: u64) {
-        *self = Self { latest: next_tx, examined: next_tx, ..Self::new(self.options, self.max_ack_delay) };
+        *self =
+            Self { latest: next_tx, examined: next_tx, ..Self::new(self.options, self.by_timeout, self.max_ack_delay) };
     }
 
     /// Any acknowledgement.
@@ -205,7 +218,7 @@ impl Rack {
             self.sacked = 0;
         }
         if covered > 0 {
-            (self.probes, self.urgent) = (false, false);
+            (self.probes, self.urgent) = (0, false);
         }
         news.delivered = (below + beyond) as u32;
         self.duplicate(heard.duplicate, after, fresh);
@@ -261,6 +274,28 @@ impl Rack {
     pub(crate) fn measure(&mut self, rtt: u64) {
         self.least_rtt = self.least_rtt.min(rtt);
         self.srtt = if self.srtt == 0 { rtt } else { self.srtt - self.srtt / 8 + rtt / 8 };
+    }
+
+    /// The acknowledgement of this transmission waited at the receiver for its whole time, which QUIC's acknowledgements tell.
+    #[cold]
+    pub(crate) fn delays(&mut self, tx: u32) {
+        self.delayed.push_back(tx);
+    }
+
+    /// A sample of the round trip without the delay of its acknowledgement, if that leaves the smallest at the least (RFC 9002, section
+    /// 5.3) [ps].
+    pub(crate) fn without_delay(&mut self, tx: u64, rtt: u64, max_ack_delay: u64) -> u64 {
+        while let Some(delayed) = self.delayed.front() {
+            let ahead = delayed.wrapping_sub(tx as u32) as i32;
+            if ahead > 0 {
+                break;
+            }
+            self.delayed.pop_front();
+            if ahead == 0 {
+                return rtt.checked_sub(max_ack_delay).filter(|adjusted| *adjusted >= self.least_rtt).unwrap_or(rtt);
+            }
+        }
+        rtt
     }
 
     /// A transmission arrived that was not known to.
@@ -511,7 +546,7 @@ impl Rack {
         }
         self.lost.make_contiguous().sort_unstable();
         self.probe = None;
-        (self.probes, self.probe_at, self.due) = (false, None, None);
+        (self.probes, self.probe_at, self.due) = (0, None, None);
         (self.prr, self.law, self.urgent) = (None, None, true);
         self.timeout_until = fresh;
         self.trouble = true;

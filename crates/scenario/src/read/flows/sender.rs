@@ -267,8 +267,25 @@ pub(super) fn check(
         options.remember = SenderOptions::default().remember;
     }
     let place = |key: &str| written(key).unwrap_or_else(|| cc_item.clone());
-    if options.tick.is_some() && options.rto == Rto::Linux {
-        place("tick").wrong("Linux's timeout has a clock of its own", "leave it out, or write `rto = \"rfc6298\"`");
+    if options.tick.is_some() && options.rto != Rto::Rfc6298 {
+        let whose = if options.rto == Rto::Linux { "Linux's timeout" } else { "QUIC's probe timeout" };
+        place("tick").wrong(format!("{whose} has a clock of its own"), "leave it out, or write `rto = \"rfc6298\"`");
+    }
+    if options.rto == Rto::Rfc9002 {
+        if options.recovery != Recovery::Rack {
+            place(if written("rto").is_some() { "rto" } else { "recovery" }).wrong(
+                format!("recovery by `{}` has no probe timeout", options.recovery.word()),
+                "write `recovery = \"rack\"`, or `rto = \"rfc6298\"` with a `min_rto`",
+            );
+        } else if options.rack.tail_loss_probe
+            && let Some(item) = own("tail_loss_probe")
+        {
+            item.wrong(
+                "the probe timeout of `rto = \"rfc9002\"` sends the probes, so `tail_loss_probe` has no effect",
+                "leave it out, or write `rto = \"linux\"` or `\"rfc6298\"`",
+            );
+        }
+        options.rack.tail_loss_probe = false;
     }
     if options.arithmetic == Arithmetic::Fixed && !law::compile_fixed(cc_item, cc, site)? {
         place("arithmetic").wrong(

@@ -28,7 +28,7 @@ impl Rack {
             && self.early == 0
             && self.lost.is_empty()
             && self.again.is_empty()
-            && !self.probes
+            && self.probes == 0
             && !self.urgent
             && self.probe.is_none()
             && self.prr.is_none()

@@ -1,4 +1,5 @@
-//! Tail loss probes (RFC 8985, section 7): the time of a probe, and the outcome of its acknowledgement.
+//! Tail loss probes (RFC 8985, section 7): the time of a probe, and the outcome of its acknowledgement. And the probes of QUIC (RFC
+//! 9002, section 6.2.4), whose time is that of the retransmission timer.
 
 use super::Rack;
 use crate::packet::expand;
@@ -7,6 +8,9 @@ use crate::sender::data::records::{Fate, Records};
 
 /// PTO before there is a round trip [ps].
 const FIRST_PROBE: u64 = 1_000_000_000_000;
+
+/// Packets of a probe timeout (RFC 9002, section 6.2.4: one or two).
+const PROBES: u8 = 2;
 
 /// A tail loss probe.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +55,42 @@ impl Rack {
 
     /// A probe is due.
     pub(in crate::sender::data) fn probe(&mut self) {
-        (self.probes, self.probe_at, self.trouble) = (true, None, true);
+        (self.probes, self.probe_at, self.trouble) = (1, None, true);
+    }
+
+    /// A probe timeout of RFC 9002 expired: two packets are due. They carry what was lost, or new data, or else the oldest data in
+    /// flight (section 6.2.4).
+    pub(in crate::sender::data) fn probe_by_timeout(&mut self, records: &mut Records, una: u64) {
+        (self.probes, self.trouble) = (PROBES, true);
+        self.oldest.clear();
+        for tx in records.base..records.next {
+            let record = *records.at(tx);
+            let seq = expand(una, record.seq);
+            if record.fate == Fate::InFlight && seq >= una {
+                self.oldest.insert(0, seq);
+                if self.oldest.len() == usize::from(PROBES) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// RFC 9002, section 7.6.2: two transmissions are lost that left more than `span` ps apart, and none between them arrived. True
+    /// once for such losses.
+    pub(in crate::sender::data) fn is_persistent(&mut self, records: &mut Records, span: u64) -> bool {
+        let mut first = None;
+        for tx in records.base.max(self.persisted)..self.latest.min(records.next) {
+            let record = *records.at(tx);
+            match (record.fate, first) {
+                (Fate::Lost, Some(first)) if record.sent - first > span => {
+                    self.persisted = self.latest;
+                    return true;
+                }
+                (Fate::Lost, _) => first = first.or(Some(record.sent)),
+                (Fate::Delivered | Fate::InFlight, _) => first = None,
+            }
+        }
+        false
     }
 
     /// A segment was sent again as `tx` without being lost: its earlier transmission is out of mind.

@@ -15,7 +15,7 @@ pub(in crate::sender::data) enum Pick {
 impl Rack {
     /// Whether something is to be sent again, or a probe.
     pub(in crate::sender::data) fn mends(&self) -> bool {
-        self.probes || self.urgent || !self.lost.is_empty()
+        self.probes > 0 || self.urgent || !self.lost.is_empty()
     }
 
     /// The segment to send, if any may be: one again, or new data (`fresh`).
@@ -45,7 +45,10 @@ impl Rack {
 
     #[inline(never)]
     fn pick_any(&mut self, una: u64, fresh: u64, window: f64, new_data: bool) -> Pick {
-        if self.probes {
+        if self.probes > 0 && self.by_timeout {
+            return self.pick_probe(una, new_data);
+        }
+        if self.probes > 0 {
             return if new_data {
                 Pick::Fresh
             } else if fresh > una {
@@ -70,6 +73,25 @@ impl Rack {
         Pick::Fresh
     }
 
+    /// The content of a probe of RFC 9002.
+    fn pick_probe(&mut self, una: u64, new_data: bool) -> Pick {
+        while self.lost.front().is_some_and(|seq| *seq < una) {
+            self.lost.pop_front();
+        }
+        while self.oldest.last().is_some_and(|seq| *seq < una) {
+            self.oldest.pop();
+        }
+        match (self.lost.front(), self.oldest.last()) {
+            (Some(seq), _) => Pick::Again(*seq),
+            _ if new_data => Pick::Fresh,
+            (None, Some(seq)) => Pick::Again(*seq),
+            (None, None) => {
+                self.probes = 0;
+                Pick::Nothing
+            }
+        }
+    }
+
     /// The picked segment was sent, as transmission `tx`.
     #[inline]
     pub(in crate::sender::data) fn sent(&mut self, records: &mut Records, segment: Segment, tx: u64, place: Place) {
@@ -91,7 +113,9 @@ impl Rack {
             self.again.insert(segment.seq, tx);
             self.trouble = true;
         }
-        if segment.again && !self.probes {
+        // A probe of RFC 9002 may carry what was lost.
+        let mends = segment.again && (self.probes == 0 || (self.by_timeout && !self.lost.is_empty()));
+        if mends {
             self.lost.pop_front();
             if let Some(episode) = &mut self.episode {
                 episode.first.get_or_insert(tx);
@@ -99,13 +123,17 @@ impl Rack {
             }
         }
         let in_recovery = una < recover.max(self.timeout_until);
-        if self.probes {
-            self.probes = false;
-            if segment.again {
+        if self.probes > 0 {
+            self.probes -= 1;
+            if segment.again && !mends {
+                self.oldest.pop();
                 self.replace(records, segment.seq, tx, una);
             }
             let end = fresh + u64::from(!segment.again);
-            self.probe = Some(Probe { tx, end, again: segment.again });
+            // Of several probes each may have repaired a loss.
+            let first = self.probe.filter(|probe| self.by_timeout && probe.again);
+            let again = segment.again && !mends || first.is_some();
+            self.probe = Some(Probe { tx: first.map_or(tx, |first| first.tx), end, again });
             self.last_probe = Some(tx);
         } else if !segment.again {
             self.arm_probe(una, fresh + 1, now, in_recovery);

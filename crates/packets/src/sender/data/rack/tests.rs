@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::super::{Data, Heard, Outcome, options};
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{RackOptions, Recovery, SenderOptions};
+use penstock_scenario::model::{RackOptions, Recovery, Rto, SenderOptions};
 
 const MS: u64 = 1_000_000_000;
 
@@ -29,6 +29,15 @@ impl Ends {
         let (sent, times, had) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (ssthresh, before) = (window / 2.0, window);
         Self { data, window, ssthresh, before, sent, times, had, cumulative: 0, undone: 0, cuts: 0 }
+    }
+
+    /// One with the recovery of QUIC.
+    fn of_quic(window: f64) -> Self {
+        let mut ends = Self::new(RackOptions::ALL, window);
+        let rack = RackOptions { prr: false, tail_loss_probe: false, dsack: false, undo: false };
+        let options = SenderOptions { rack, rto: Rto::Rfc9002, ..options(Recovery::Rack, false) };
+        ends.data = Data::new(&options, u64::MAX);
+        ends
     }
 
     /// Sends what may be sent; the segments.
@@ -318,6 +327,93 @@ fn a_probe_that_was_not_needed_costs_nothing() {
     assert_eq!(ends.send(500 * MS), [1]);
     let outcome = ends.arrive(2, 600 * MS);
     assert_eq!((outcome.lost, outcome.covered), (false, 1));
+}
+
+/// RFC 9002, section 6.2.4: a probe timeout sends two packets beyond the window and declares nothing lost. They carry new data, or
+/// else the oldest in flight, and what was not acknowledged when they are is lost, once.
+#[test]
+fn a_probe_timeout_sends_two_packets_and_declares_nothing_lost() {
+    let mut ends = Ends::of_quic(10.0);
+    ends.data.limit = 30;
+    ends.send(0);
+    assert_eq!(ends.data.rack().unwrap().due(), None, "no probe but by the timer");
+    ends.data.probe();
+    assert_eq!(ends.send(200 * MS), [10, 11], "new data");
+    assert_eq!((ends.data.in_flight(), ends.cuts), (12, 0));
+    for lost in 1..=4 {
+        let mut ends = Ends::of_quic(10.0);
+        ends.data.limit = 10;
+        ends.send(0);
+        for tx in 0..10 - lost {
+            ends.arrive(tx, 100 * MS);
+        }
+        ends.data.probe();
+        let first = 10 - lost as u64;
+        let again: Vec<u64> = (first..10).take(2).collect();
+        assert_eq!(ends.send(300 * MS), again, "{lost}: the oldest");
+        assert_eq!(ends.data.in_flight(), lost as u64);
+        for tx in 10..10 + again.len() {
+            ends.arrive(tx, 400 * MS);
+        }
+        assert_eq!(ends.cuts, 1, "{lost}: one congestion event");
+        assert_eq!(ends.send(400 * MS), (first + again.len() as u64..10).collect::<Vec<_>>(), "{lost}: the rest");
+    }
+}
+
+/// A second probe timeout sends the same data again, if nothing new came meanwhile. An original that was late all the time is no
+/// congestion event.
+#[test]
+fn probes_go_on_until_an_acknowledgement_comes() {
+    let mut ends = Ends::of_quic(10.0);
+    ends.data.limit = 1;
+    ends.send(0);
+    for count in 1..=3 {
+        ends.data.probe();
+        assert_eq!(ends.send(count * 500 * MS), [0]);
+    }
+    let outcome = ends.arrive(0, 1600 * MS);
+    assert!(!outcome.lost && outcome.covered == 1 && ends.data.idle() && ends.cuts == 0);
+}
+
+/// RFC 9002, section 7.6.2: two losses further apart than the span, with nothing delivered between them, are persistent congestion,
+/// and are it once. With a delivery between them they are not.
+#[test]
+fn losses_far_apart_are_persistent_congestion() {
+    for arrives in [false, true] {
+        let mut ends = Ends::of_quic(2.0);
+        ends.send(0);
+        ends.arrive(0, 100 * MS);
+        ends.send(100 * MS);
+        assert_eq!(ends.sent, [0, 1, 2]);
+        for count in 1..=3 {
+            ends.data.probe();
+            assert_eq!(ends.send(count * 1000 * MS).len(), 2);
+        }
+        if arrives {
+            ends.arrive(5, 2100 * MS);
+        }
+        assert!(!ends.data.is_persistent(1900 * MS), "{arrives}");
+        let outcome = ends.arrive(8, 3100 * MS);
+        assert!(outcome.losses);
+        assert!(!ends.data.is_persistent(3000 * MS), "{arrives}: 3 s apart at the most");
+        assert_eq!(ends.data.is_persistent(1900 * MS), !arrives);
+        assert_eq!(ends.data.is_persistent(900 * MS), arrives, "told once");
+    }
+}
+
+/// RFC 9002, section 5.3: the time for which an acknowledgement waited at the receiver is no part of a round trip, unless that would
+/// make it less than the smallest.
+#[test]
+fn the_delay_of_an_acknowledgement_is_no_part_of_a_round_trip() {
+    let mut ends = Ends::of_quic(10.0);
+    let rack = ends.data.rack().unwrap();
+    rack.measure(40 * MS);
+    rack.delays(7);
+    rack.delays(9);
+    assert_eq!(rack.without_delay(5, 70 * MS, 25 * MS), 70 * MS);
+    assert_eq!(rack.without_delay(7, 70 * MS, 25 * MS), 45 * MS);
+    assert_eq!(rack.without_delay(8, 70 * MS, 25 * MS), 70 * MS);
+    assert_eq!(rack.without_delay(9, 60 * MS, 25 * MS), 60 * MS);
 }
 
 /// A retransmission that is lost is found by what was sent after it, one round trip later and without a timeout.
