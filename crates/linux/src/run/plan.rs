@@ -293,6 +293,13 @@ fn sender_refusals(name: &str, group: &Group, refusals: &mut Vec<Refused>) {
     if sender.ack_gap_once && !usual.ack_gap_once {
         refuse("sender.ack_gap_once", "the kernel's TCP acknowledges each packet beyond a gap", "leave it out");
     }
+    if sender.rto == Rto::Rfc9002 && usual.rto != Rto::Rfc9002 {
+        refuse(
+            "sender.rto",
+            "the kernel's TCP has no probe timeout of QUIC",
+            "leave it out, or write `rto = \"linux\"`",
+        );
+    }
     if sender.max_ack_delay != usual.max_ack_delay && sender.delayed_ack > 1 {
         refuse("sender.max_ack_delay", "the kernel's TCP has its own, of 40 ms and more", "leave it out");
     }
@@ -394,7 +401,8 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
     let window = sender.receive_window;
     Ok(FlowHabits {
         initial_window: Some(sender.initial_window as u32),
-        min_rto: Some(sender.min_rto),
+        // kGranularity of QUIC is no least timeout of TCP.
+        min_rto: Some(sender.min_rto).filter(|_| sender.rto != Rto::Rfc9002),
         ecn: needs.marks != Marks::Ignored,
         quick_ack: sender.delayed_ack == 1,
         receive_window: window.is_finite().then_some(Bytes((window * payload.0 as f64) as u64)),
@@ -537,8 +545,9 @@ mod tests {
     #[test]
     fn only_parts_that_were_left_out_are_refused() {
         let newreno = r#"cc = { law = "newreno" }"#;
-        for (sender, parts) in [("undo = true", &[][..]), ("tail_loss_probe = false", &["tail_loss_probe"])] {
-            let refused = plan(&format!("{newreno}, sender = {{ profile = \"quic\", {sender} }}"), "").err();
+        let left_out = ("\"rfc\", tail_loss_probe = false", &["tail_loss_probe"][..]);
+        for (sender, parts) in [("\"quic\"", &[][..]), left_out] {
+            let refused = plan(&format!("{newreno}, sender = {{ profile = {sender} }}"), "").err();
             let all: Vec<String> = refused.unwrap_or_default().into_iter().map(|refused| refused.what).collect();
             let of_recovery = ["prr", "tail_loss_probe", "dsack", "undo"].into_iter();
             let named =

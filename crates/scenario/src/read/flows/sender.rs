@@ -16,6 +16,9 @@ use crate::quantity;
 
 /// A timeout is three ticks at the least, and 60 s at the most.
 const MOST_TICK: Time = Time(20 * Time::PER_SECOND);
+/// The least part of the timeout of a QUIC host with another recovery than its own: the delay of acknowledgements, max_ack_delay (RFC
+/// 9000, section 18.2).
+const LEAST_WITHOUT_PROBES: Time = Time(Time::PER_SECOND / 40);
 /// RFC 9000, section 18.2, has less than 2^14 ms.
 const MOST_ACK_DELAY: Time = Time(16 * Time::PER_SECOND);
 
@@ -271,9 +274,16 @@ pub(super) fn check(
         let whose = if options.rto == Rto::Linux { "Linux's timeout" } else { "QUIC's probe timeout" };
         place("tick").wrong(format!("{whose} has a clock of its own"), "leave it out, or write `rto = \"rfc6298\"`");
     }
+    if options.rto == Rto::Rfc9002 && options.recovery != Recovery::Rack && written("rto").is_none() {
+        // The host's recovery is not used, so its probe timeout is not either.
+        options.rto = Rto::Linux;
+        if written("min_rto").is_none() {
+            options.min_rto = LEAST_WITHOUT_PROBES;
+        }
+    }
     if options.rto == Rto::Rfc9002 {
         if options.recovery != Recovery::Rack {
-            place(if written("rto").is_some() { "rto" } else { "recovery" }).wrong(
+            place("rto").wrong(
                 format!("recovery by `{}` has no probe timeout", options.recovery.word()),
                 "write `recovery = \"rack\"`, or `rto = \"rfc6298\"` with a `min_rto`",
             );

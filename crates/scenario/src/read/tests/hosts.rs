@@ -1,7 +1,7 @@
 //! Hosts by one word.
 
 use super::scenario;
-use crate::model::Recovery;
+use crate::model::{Recovery, Rto};
 use crate::write::print;
 
 /// A host's word sets what no key says, a key that is written wins, and what is printed reads back the same.
@@ -43,6 +43,13 @@ fn a_profile_is_a_table_of_defaults() {
     // Not where it would be without effect, or what recovery counts would be missing.
     let others = ["delayed_ack = 1", "recovery = \"newreno\"", "ecn_echo = \"accurate\"", "ack_gap_once = false"];
     assert_eq!(others.map(|more| once(&format!("profile = \"quic\", {more}"))), [false; 4]);
+    let timeout = |sender: &str| {
+        let own = read(sender).groups["f"].sender.clone();
+        (own.rto, own.min_rto.0 / 1_000_000_000)
+    };
+    assert_eq!(timeout("profile = \"quic\""), (Rto::Rfc9002, 1));
+    assert_eq!(timeout("profile = \"quic\", recovery = \"sack\""), (Rto::Linux, 25), "no probes");
+    assert_eq!(timeout("profile = \"quic\", recovery = \"sack\", min_rto = \"7 ms\""), (Rto::Linux, 7));
     let waits = |sender: &str| read(sender).groups["f"].sender.max_ack_delay.0 / 1_000_000_000;
     assert_eq!(["ns-2", "rfc", "linux", "quic"].map(|word| waits(&format!("profile = \"{word}\""))), [40, 40, 40, 25]);
     assert_eq!(waits("profile = \"quic\", delayed_ack = 1"), 40, "not where it would be without effect");
