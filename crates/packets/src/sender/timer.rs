@@ -407,8 +407,8 @@ mod tests {
         assert_eq!(timeout(&mut slow), MOST);
     }
 
-    /// RFC 9002, section 6.2.1, in numbers worked out by hand: after 100 ms, which gives a variation of 50 ms, the timeout is 100 + 200
-    /// + 25 ms after the last packet sent, whatever was acknowledged since. Steady samples leave kGranularity, a millisecond. It
+    /// RFC 9002, section 6.2.1, in numbers worked out by hand: after 100 ms, which gives a variation of 50 ms, the timeout is
+    /// 325 ms (100, 200 and 25) after the last packet sent, whatever was acknowledged since. Steady samples leave kGranularity, a millisecond. It
     /// doubles with all its parts, and a sample ends that. Before a sample it is 333 + 4 333/2 ms.
     #[test]
     fn the_probe_timeout_follows_rfc_9002() {

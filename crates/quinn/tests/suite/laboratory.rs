@@ -97,7 +97,7 @@ struct Side {
 /// A datagram that left a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left {
-    pub(crate) at: Duration,
+    pub(crate) at_s: f64,
     pub(crate) bytes: usize,
     pub(crate) lost: bool,
 }
@@ -465,7 +465,7 @@ impl Laboratory {
         let number = self.sides[from].sent;
         let lost = self.line.lost_of.is_some_and(|of| number.is_multiple_of(of)) || self.lost == number;
         if let Some(left) = &mut self.sides[from].left {
-            left.push(Left { at: now - self.begin, bytes: bytes.len(), lost });
+            left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: bytes.len(), lost });
         }
         if lost || self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
             return;

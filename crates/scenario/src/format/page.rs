@@ -63,6 +63,7 @@ each key of `sender` by itself. `penstock check` prints the resulting keys. `ns-
 and of papers before 2010. `rfc` follows RFC 5681, 6298, 8985 and 9937, and the experimental RFC 3465, 3522 and 6928. The profile `linux`
 has the senders and receivers of a current Linux kernel; a scenario with `linux` runs unchanged with `--world linux`.
 `quic` follows RFC 9002 and the QUIC stack quinn, but with RACK's loss detection, which differs little from that of RFC 9002.
+With another recovery than `rack`, `quic` has no probe timeout: it then has `rto = \"linux\"` and `min_rto = \"25 ms\"`.
 An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
 on every host.
 

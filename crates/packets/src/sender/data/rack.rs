@@ -82,7 +82,7 @@ pub(crate) struct Rack {
     last_probe: Option<u64>,
     /// Segments for the probes of RFC 9002, the oldest last.
     oldest: Vec<u64>,
-    /// Persistent congestion is told once of transmissions below this one.
+    /// Transmissions below this one have been counted as persistent congestion.
     persisted: u64,
     /// With the probe timeout of RFC 9002: transmissions whose acknowledgements the receiver delayed, the low half of each.
     delayed: VecDeque<u32>,
