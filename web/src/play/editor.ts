@@ -87,14 +87,26 @@ export function offered(schema: Schema, before: string, after: string): Completi
   return [...keys].map(([label, info]) => ({ label, type: "property", info, apply: `${label} = ` }));
 }
 
-function complete(schema: Schema, context: CompletionContext): CompletionResult | null {
-  const word = context.matchBefore(/["\w.-]*/);
+/** What may take the place of the word at the cursor, as far as the cursor is in it; exported for tests. */
+export function complete(schema: Schema, context: CompletionContext): CompletionResult | null {
+  const word = context.matchBefore(/["'\w.-]*/);
   if (word === null || (word.from === word.to && !context.explicit)) return null;
   const { state, pos } = context;
   const before = state.sliceDoc(0, word.from);
   const after = state.sliceDoc(pos, state.doc.lineAt(pos).to);
   const options = offered(schema, before, after);
-  return options.length === 0 ? null : { from: word.from, options, validFor: /^["\w.-]*$/ };
+  if (options.length === 0) return null;
+  const quote = /^["']/.exec(word.text)?.[0];
+  if (quote === undefined) return { from: word.from, options, validFor: /^[\w.-]*$/ };
+  // A word that is offered has both quotes. The one behind the cursor is there where the editor wrote it with the first.
+  const closing = word.text.includes(quote, 1) ? null : new RegExp(`^[\\w.-]*${quote}`).exec(after);
+  const to = pos + (closing?.[0].length ?? 0);
+  return {
+    from: word.from,
+    to,
+    options: options.map((each) => ({ ...each, label: each.label.replaceAll('"', quote) })),
+    validFor: /^["'\w.-]*$/,
+  };
 }
 
 /** The sentence of the key under the pointer. */

@@ -220,6 +220,14 @@ for (const name of BROWSERS) {
       await page.keyboard.type('ffer = "1 bdp"\naqm = { law = "re');
       await wait();
       assert.ok((await offered()).includes('"red"'), JSON.stringify(await offered()));
+      // Enter takes what is offered only after a moment, so that it ends a line that is typed fast.
+      await new Promise((done) => setTimeout(done, 200));
+      await page.keyboard.press("Enter");
+      const last = await page.evaluate(
+        () =>
+          [...(document.querySelector("#editor")?.shadowRoot?.querySelectorAll(".cm-line") ?? [])].at(-1)?.textContent,
+      );
+      assert.equal(last, 'aqm = { law = "red"}', "one quote at each end, and the brace that the editor closed");
       await page.close();
     });
 

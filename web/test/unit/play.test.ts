@@ -3,7 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { CompletionContext } from "@codemirror/autocomplete";
+import { EditorState } from "@codemirror/state";
+
 import type { Key } from "../../src/play/core";
+import { complete } from "../../src/play/editor";
 import { placeOf } from "../../src/play/place";
 import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
 import { packed, unpacked } from "../../src/play/share";
@@ -65,6 +69,26 @@ test("the schema has keys, words and ranges of a place", () => {
   assert.deepEqual([...keysOf(SCHEMA, at(SCHEMA, ["links", "b", "aqm"], "red")).keys()], ["law", "weight"]);
   assert.deepEqual(rangeOf(at(SCHEMA, ["links", "b", "loss"], null)), [0, 1]);
   assert.deepEqual(at(SCHEMA, ["no", "such"], null), []);
+});
+
+test("a completed word has one quote at each end, whatever stands around the cursor", () => {
+  const taken = (text: string, wanted: string) => {
+    const pos = text.indexOf("|");
+    const doc = text.replace("|", "");
+    const found = complete(SCHEMA, new CompletionContext(EditorState.create({ doc }), pos, true));
+    const option = found?.options.find(({ label }) => label.includes(wanted));
+    if (found === null || option === undefined) return null;
+    return doc.slice(0, found.from) + option.label + doc.slice(found.to ?? pos);
+  };
+  const all = '[links.b]\naqm = { law = "pi", ecn = "keep" }';
+  for (const word of ['"p|"', '"|"', '"p|red"', '"|pi"', '"|', "p|", "|", '"pi"|', '"pi|"']) {
+    // A quote that is alone would begin a text that ends at the next one, so nothing with a quote is behind it here.
+    const rest = ((word.match(/"/g) ?? []).length === 1 ? ", ecn = true" : ', ecn = "keep"') + " }";
+    const wanted = all.replace(', ecn = "keep" }', rest);
+    assert.equal(taken(`[links.b]\naqm = { law = ${word}${rest}`, "pi"), wanted, word);
+  }
+  assert.equal(taken("[links.b]\necn = 'b|'\n", "bleach"), "[links.b]\necn = 'bleach'\n");
+  assert.equal(taken('[links.b]\necn = "|\n', "keep"), '[links.b]\necn = "keep"\n');
 });
 
 test("a slider covers the range of its key, and gives back what it shows", () => {
