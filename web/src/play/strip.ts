@@ -21,8 +21,8 @@ function ofRun(shown: Shown): Fact[] {
     facts.push(["Queueing delay", quantity(link.queueing_delay_mean_s, "s", 3)]);
     facts.push(["99th percentile", quantity(link.queueing_delay_p99_s, "s", 3)]);
     // How much the queue swings, against its mean: a loop that oscillates has much.
-    const { queue_sd_packets: swing, queue_mean_packets: mean } = link;
-    if (mean > 0) facts.push(["Queue, deviation over mean", percent(swing / mean)]);
+    const { queue_sd_packets: deviation, queue_mean_packets: mean } = link;
+    if (mean > 0) facts.push(["Queue, deviation over mean", percent(deviation / mean)]);
   }
   const jain = shown.summary?.fairness?.jain;
   if (jain !== undefined) facts.push(["Jain\u2019s index", jain.toPrecision(3)]);

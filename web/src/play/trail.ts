@@ -1,4 +1,4 @@
-// What a slider has moved: the margin of the theory and the swing of the measured queue, at each value that was tried.
+// What a slider has moved: the margin of the theory and the deviation of the measured queue over its mean, at each value that was tried.
 
 import type { Curve, Figure } from "../data";
 import { element } from "../element";
@@ -9,7 +9,7 @@ import type { Margins, Summary } from "./core";
 
 interface Tried {
   margin: number | null;
-  swing: number | null;
+  deviation: number | null;
 }
 
 /** Fewer values are no line. */
@@ -54,7 +54,7 @@ export class Trail {
     const links = Object.values(summary?.links ?? {}).sort((a, b) => b.utilization - a.utilization);
     const [busiest] = links;
     if (busiest === undefined || !(busiest.queue_mean_packets > 0)) return;
-    this.#at(value).swing = busiest.queue_sd_packets / busiest.queue_mean_packets;
+    this.#at(value).deviation = busiest.queue_sd_packets / busiest.queue_mean_packets;
     this.#draw();
   }
 
@@ -66,7 +66,7 @@ export class Trail {
   #at(value: number): Tried {
     let tried = this.#tried.get(value);
     if (tried === undefined) {
-      tried = { margin: null, swing: null };
+      tried = { margin: null, deviation: null };
       this.#tried.set(value, tried);
     }
     return tried;
@@ -74,7 +74,7 @@ export class Trail {
 
   #draw(): void {
     for (const [of, title, label] of [
-      ["swing", "Swing of the queue, measured", "Deviation over mean"],
+      ["deviation", "Queue, deviation over mean, measured", "Deviation over mean"],
       ["margin", "Gain margin of the analysis", "Gain margin"],
     ] as const) {
       const points = [...this.#tried]

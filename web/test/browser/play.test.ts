@@ -154,6 +154,14 @@ for (const name of BROWSERS) {
         await ran(page, before + 1);
       }
       await page.waitForSelector("#trail:not([hidden]) canvas");
+      // The page, its figure and its documentation have one name for it.
+      const documented = /`(Queue, [^`]*)`/.exec(readFileSync("../docs/playground.md", "utf8"))?.[1] ?? "none";
+      assert.ok((await text(page, "#run-facts")).includes(documented), documented);
+      const drawn = await page.$$eval("#trail .name", (all) => all.map((each) => each.textContent ?? ""));
+      assert.ok(
+        drawn.some((title) => title.startsWith(documented)),
+        `${drawn.join(" | ")}: ${documented}`,
+      );
       assert.ok(Number(await margin()) < Number(first), `${await margin()} after ${first}`);
       await page.close();
     });
