@@ -112,7 +112,7 @@ function labels(context: Context, area: Area, x: Side): void {
   const slot = (area.right - area.left) / Math.max(x.ticks.length, 1) - 8;
   for (const tick of x.ticks) {
     const at = place(x.ruler, tick.at);
-    const text = shortened(context, tick.label, Math.max(slot, 40));
+    const text = tick.named ? shortened(context, tick.label, Math.max(slot, 40)) : tick.label;
     const half = context.measureText(text).width / 2;
     if (at - half < taken + 6) continue;
     taken = at + half;

@@ -72,29 +72,54 @@ function superscript(exponent: number): string {
   return [...String(exponent)].map((c) => (c === "-" ? "\u207b" : (digits[Number(c)] ?? c))).join("");
 }
 
+/** A label has at most so many digits. */
+const LONG = 7;
+/** Values below this, in steps below that, have a power of ten in their unit. */
+const SMALL = 0.01;
+const FINE = 1e-3;
+
 /** Ticks and the unit that their labels are in. */
 export interface Labelled {
   readonly labels: readonly string[];
   readonly unit: string;
 }
 
-/** Labels of equally spaced ticks, with one prefix. */
+/** Labels of equally spaced ticks, with one prefix. Where they would be long, they are differences from a value in the unit. */
 export function labelled(ticks: readonly number[], unit: string): Labelled {
   const most = Math.max(0, ...ticks.map(Math.abs));
   const step = ticks.length > 1 ? Math.abs((ticks[1] ?? 0) - (ticks[0] ?? 0)) : most;
   const chosen = prefix(most, unit, 2);
   let { factor, symbol } = chosen;
-  if (most / factor >= 1e5 || (most > 0 && step / factor < 1e-4)) {
+  // A power of ten helps where no prefix makes the values neither long nor small. The smallness of a step alone is no reason.
+  const scaled = most / factor;
+  if (scaled >= 1e5 || (most > 0 && scaled < SMALL && step / factor < FINE)) {
     const exponent = Math.floor(exponentOf(most, 1) / 3) * 3;
     factor = 10 ** exponent;
     symbol = `10${superscript(exponent)} `;
   }
+  const words = `${symbol}${unit}`.trim();
   const decimals = decimalsOf(step / factor);
-  return { labels: ticks.map((tick) => fixed(tick / factor, decimals)), unit: `${symbol}${unit}`.trim() };
+  const longest = String(Math.trunc(most / factor)).length + decimals;
+  if (longest <= LONG || ticks.length < 2) {
+    return { labels: ticks.map((tick) => fixed(tick / factor, decimals)), unit: words };
+  }
+  // Their common part, of as many digits as are shared by all, stands once in the title.
+  const [first = 0] = ticks;
+  const room = Math.max(...ticks.map((tick) => Math.abs(tick - first))) / factor;
+  const kept = Math.max(-exponentOf(10 * room, 1), 0);
+  const base = Number((first / factor).toFixed(kept));
+  const from = fixed(base, kept);
+  const apart = ticks.map((tick) => fixed(tick / factor - base, decimals));
+  return {
+    labels: apart,
+    unit: `${base < 0 ? "" : "+"}${from} ${symbol.startsWith("10") ? "\u00d7 " : ""}${words}`.trim(),
+  };
 }
 
-function decimalsOf(step: number): number {
-  if (step <= 0) return 0;
+function decimalsOf(distance: number): number {
+  // Ticks have rounding errors of their own, and their distance has at most two digits.
+  const step = Number(distance.toPrecision(2));
+  if (!(step > 0)) return 0;
   for (let decimals = 0; decimals < 12; decimals++) {
     const scaled = step * 10 ** decimals;
     if (Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled && Math.round(scaled) > 0) return decimals;

@@ -26,6 +26,8 @@ export interface Choice {
 export interface Tick {
   readonly at: number;
   readonly label: string;
+  /** Whether the label is a name, which may be shortened; a number that is cut is another number. */
+  readonly named: boolean;
 }
 
 /** An axis as it is drawn. */
@@ -197,12 +199,15 @@ function ticksOf(axis: Axis, [low, high]: Span, log: boolean, wanted: number): {
     );
     const named = axis.ticks.every((tick) => tick.label !== null);
     const label = (tick: (typeof given)[number]) => tick.label ?? labels[axis.ticks.indexOf(tick)] ?? "";
-    return { ticks: given.map((tick) => ({ at: tick.at, label: label(tick) })), unit: named ? "" : unit };
+    return {
+      ticks: given.map((tick) => ({ at: tick.at, label: label(tick), named: tick.label !== null })),
+      unit: named ? "" : unit,
+    };
   }
   const decades = log ? steps(low, high, wanted).filter(inside) : [];
   const values = decades.length >= 2 ? decades : ticks(low, high, wanted);
   const { labels, unit } = decades.length >= 2 ? labelledApart(values, axis.unit) : labelled(values, axis.unit);
-  return { ticks: values.map((at, i) => ({ at, label: labels[i] ?? "" })), unit };
+  return { ticks: values.map((at, i) => ({ at, label: labels[i] ?? "", named: false })), unit };
 }
 
 /** Powers of ten, or their multiples by 1, 2 and 5 where there are few. */

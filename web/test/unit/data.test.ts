@@ -95,6 +95,31 @@ test("numbers read as the tables beside them", () => {
   assert.deepEqual(labelledApart([1e-6, 1], ""), { labels: ["10\u207b\u2076", "10\u2070"], unit: "" });
 });
 
+test("labels of a narrow axis differ, keep the prefix of their unit, and are no longer than their room", () => {
+  for (const [low, step, unit, first, words] of [
+    [0.9998, 0.00005, "", "0.99980", ""],
+    [0.0606124, 2e-7, "s", "60.6124", "ms"],
+    [0.06061241, 5e-9, "s", "0.000010", "+60.6124 ms"],
+    [-0.0606124, 5e-9, "s", "0.000000", "\u221260.6124 ms"],
+    [12345678, 2, "packets", "\u22120.000002", "+12.34568 \u00d7 10\u2076 packets"],
+    [0.000001, 0.000002, "", "1", "10\u207b\u2076"],
+    [0, 0.01, "s", "0", "ms"],
+  ] as const) {
+    const ticks = [0, 1, 2, 3].map((i) => low + i * step);
+    const { labels, unit: said } = labelled(ticks, unit);
+    assert.equal(new Set(labels).size, ticks.length, labels.join(" "));
+    assert.deepEqual([labels[0], said], [first, words]);
+    // What an axis says: its label, and what is added to it.
+    const added =
+      said.startsWith("+") || said.startsWith("\u2212") ? Number.parseFloat(said.replace("\u2212", "-")) : 0;
+    const factor = said.endsWith("ms") ? 1e-3 : said.includes("10\u2076") ? 1e6 : said.includes("10\u207b") ? 1e-6 : 1;
+    labels.forEach((label, i) => {
+      const value = (Number(label.replace("\u2212", "-")) + added) * factor;
+      assert.ok(Math.abs(value - (ticks[i] as number)) < 1e-3 * step, `${label} ${said}`);
+    });
+  }
+});
+
 test("the warm-up does not set the scale alone", () => {
   const figure = page({ warmUp: 0.35 }).figure(0) as never;
   assert.deepEqual(
