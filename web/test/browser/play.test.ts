@@ -12,7 +12,7 @@ import { after, before, describe, test } from "node:test";
 import type { Browser, Page } from "puppeteer-core";
 
 import { packed } from "../../src/play/share";
-import { BROWSERS, launch, listen, missing, PENSTOCK, sound } from "./browsers";
+import { BROWSERS, launch, listen, missing, PENSTOCK, sound, withoutScripts } from "./browsers";
 
 const DIST = "../target/web/dist";
 const KINDS: Readonly<Record<string, string>> = {
@@ -111,6 +111,15 @@ for (const name of BROWSERS) {
           await page.close();
         }
       }
+    });
+
+    test("without scripts the page says what it needs", async () => {
+      const [scriptless, page] = await withoutScripts(name);
+      await page.goto(home);
+      const words = await page.evaluate(() => document.body.innerText);
+      assert.match(words, /needs JavaScript and WebAssembly/);
+      assert.match(words, /docs\/playground\.md/);
+      await scriptless.close();
     });
 
     test("every lesson runs, with the figures that it names", async () => {
