@@ -82,6 +82,7 @@ class Playground {
   /** The scenario of the address, or the first lesson. */
   async start(): Promise<void> {
     const { hash } = window.location;
+    let damaged = "";
     try {
       const shared = await unpacked(hash);
       if (shared !== null) {
@@ -90,10 +91,11 @@ class Playground {
         return;
       }
     } catch (error) {
-      this.#say(`The address has no scenario that can be read: ${error instanceof Error ? error.message : error}.`);
+      damaged = `The address has no scenario that can be read: ${error instanceof Error ? error.message : error}.`;
     }
     const named = this.#lessons.find(({ id }) => hash === `#${id}`) ?? this.#lessons[0];
     if (named !== undefined) this.#teach(named);
+    if (damaged !== "") this.#notice(`${damaged} The first lesson is here instead.`);
   }
 
   #menus(): void {
@@ -194,6 +196,7 @@ class Playground {
   }
 
   async #share(): Promise<void> {
+    this.#notice("");
     const world = this.#world.value as World;
     const fragment = await packed({ text: this.#editor.text, world, cell: Math.max(Number(this.#cell.value), 0) });
     window.history.replaceState(null, "", `#${fragment}`);
@@ -222,6 +225,7 @@ class Playground {
 
   /** Reads the text, runs it, and asks the theory. */
   #compute(): void {
+    this.#notice("");
     const text = { name: this.#name, text: this.#editor.text };
     const cell = Math.max(Number(this.#cell.value), 0);
     const value = this.#slid === null ? null : (this.#sliders.find(this.#slid)?.value ?? null);
@@ -295,6 +299,13 @@ class Playground {
         return element("li", {}, go);
       }),
     );
+  }
+
+  /** Says what stays until the next action: a run that ends says its time elsewhere. */
+  #notice(words: string): void {
+    const notice = get("notice");
+    notice.textContent = words;
+    notice.hidden = words === "";
   }
 
   #say(words: string): void {

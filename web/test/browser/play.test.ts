@@ -122,6 +122,17 @@ for (const name of BROWSERS) {
       await scriptless.close();
     });
 
+    test("an address that is damaged says so until the next action", async () => {
+      const [page] = await open(light, "#s=%%%");
+      assert.match(await text(page, "#status"), /^Ran in/);
+      assert.match(await page.$eval("main", (found) => found.innerText), /no scenario that can be read: it is cut/);
+      const before = await runs(page);
+      await page.select("#world", "fluid");
+      await ran(page, before + 1);
+      assert.doesNotMatch(await page.$eval("main", (found) => found.innerText), /no scenario that can be read/);
+      await page.close();
+    });
+
     test("every lesson runs, with the figures that it names", async () => {
       const lessons = JSON.parse(readFileSync(join(DIST, "lessons.json"), "utf8")) as {
         id: string;

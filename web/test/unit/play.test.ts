@@ -117,7 +117,10 @@ test("an address gives back its scenario, whatever that is", async () => {
     assert.deepEqual(await unpacked(`#${fragment}`), { text, world: "fluid", cell: 3 });
   }
   assert.equal(await unpacked("#windows"), null);
-  await assert.rejects(unpacked("#s=AAAA"));
+  const entire = await packed({ text: "a = 1\n", world: "fluid", cell: 3 });
+  for (const damaged of ["s=AAAA", "s=%%%", "s=", entire.slice(0, -6)]) {
+    await assert.rejects(unpacked(`#${damaged}`), { message: "it is cut or damaged" }, damaged);
+  }
   // A small address must not become a large text.
   const bomb = await packed({ text: "a".repeat(3_000_000), world: "packets", cell: 0 });
   await assert.rejects(unpacked(bomb), /longer/);
