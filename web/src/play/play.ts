@@ -6,6 +6,7 @@ import { quantity } from "../number";
 import type { Key, Shown, World, Wrong } from "./core";
 import { Desk, type Told } from "./desk";
 import { Editor } from "./editor";
+import { opened } from "./file";
 import { type Lesson, showLesson } from "./lesson";
 import { Results } from "./results";
 import type { Schema } from "./schema";
@@ -180,11 +181,17 @@ class Playground {
   }
 
   async #open(file: File): Promise<void> {
-    if (file.size > LARGEST) {
-      this.#say(`${file.name} has ${file.size} bytes, more than a page takes.`);
+    const bytes = new Uint8Array(await file.slice(0, LARGEST).arrayBuffer());
+    const found = opened(file.name, bytes);
+    if ("no" in found) {
+      this.#notice(found.no);
       return;
     }
-    const text = await file.text();
+    if (file.size > LARGEST) {
+      this.#notice(`${file.name} has ${file.size} bytes, more than a page takes.`);
+      return;
+    }
+    const { text } = found;
     if (!text.includes(RECORD) && file.name !== "record.toml") {
       this.#load(file.name, text, null, 0);
       return;
@@ -192,7 +199,7 @@ class Playground {
     const told = await this.#texts.ask<{ scenario: string }>({ do: "open", text });
     if (told === null) return;
     if ("ok" in told.answer) this.#load("record-scenario.toml", told.answer.ok.scenario, null, 0);
-    else this.#say(`${file.name}: ${"refused" in told.answer ? told.answer.refused.join(" ") : "no record"}`);
+    else this.#notice(`${file.name}: ${"refused" in told.answer ? told.answer.refused.join(" ") : "no record"}`);
   }
 
   async #share(): Promise<void> {

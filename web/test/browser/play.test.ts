@@ -290,6 +290,16 @@ for (const name of BROWSERS) {
       await page.click("#after");
       assert.equal(await page.$eval("#cell", (found) => (found as HTMLSelectElement).selectedIndex), 1);
 
+      const wrong = join(folder, "summary.json");
+      writeFileSync(wrong, "{}");
+      const errors = await text(page, "#errors");
+      await (input as never as { uploadFile(path: string): Promise<void> }).uploadFile(wrong);
+      await page.waitForFunction(
+        () => /drop the record's record\.toml/.test(document.querySelector("main")?.textContent ?? ""),
+        { timeout: 5000 },
+      );
+      assert.equal(await text(page, "#errors"), errors, "the text stays");
+
       writeFileSync(join(folder, "one.toml"), SCENARIO);
       execFileSync(PENSTOCK, ["run", join(folder, "one.toml"), "--quiet", "--out", join(folder, name)], {
         stdio: "pipe",

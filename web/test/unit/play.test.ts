@@ -8,6 +8,7 @@ import { EditorState } from "@codemirror/state";
 
 import type { Key } from "../../src/play/core";
 import { complete } from "../../src/play/editor";
+import { opened } from "../../src/play/file";
 import { placeOf } from "../../src/play/place";
 import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
 import { packed, unpacked } from "../../src/play/share";
@@ -124,4 +125,30 @@ test("an address gives back its scenario, whatever that is", async () => {
   // A small address must not become a large text.
   const bomb = await packed({ text: "a".repeat(3_000_000), world: "packets", cell: 0 });
   await assert.rejects(unpacked(bomb), /longer/);
+});
+
+test("a file that is no scenario is refused in one sentence, which leads from a record's file to its record", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const refusal = (name: string, content: Uint8Array) => {
+    const found = opened(name, content);
+    return "no" in found ? found.no : null;
+  };
+  for (const name of ["summary.json", "cost.json", "report.html", "links.parquet", "flows.parquet"]) {
+    assert.match(refusal(name, bytes("{}")) ?? "", /drop the record's record\.toml/, name);
+  }
+  const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0);
+  for (const [name, content] of [
+    ["a.png", png],
+    ["a.toml", png],
+    ["a.toml", Uint8Array.of(0x61, 0xff)],
+    ["a.json", bytes('{ "format": 1 }')],
+  ] as const) {
+    assert.match(refusal(name, content) ?? "", /is not a scenario/, name);
+  }
+  for (const [name, text] of [
+    ["a.toml", "fromat = 1 # a reader's mistake is told in its line\n"],
+    ["a.txt", "# mail\nformat = 1\n"],
+  ] as const) {
+    assert.deepEqual(opened(name, bytes(text)), { text });
+  }
 });
