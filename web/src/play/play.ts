@@ -129,6 +129,7 @@ class Playground {
     get("share").addEventListener("click", () => void this.#share());
     get("stop").addEventListener("click", () => {
       this.#runs.stop();
+      this.#old(["run-facts", "run-bench", "run"], true);
       this.#say("Stopped.");
     });
     this.#world.addEventListener("change", () => this.#compute());
@@ -172,6 +173,7 @@ class Playground {
       results.clear();
       results.pin(figures);
     }
+    for (const facts of ["run-facts", "theory-facts"]) get(facts).replaceChildren();
     this.#trail.follow("", "");
     this.#slid = null;
     this.#sliders.choose(lesson?.sliders ?? null);
@@ -250,7 +252,11 @@ class Playground {
 
   #heardText({ answer }: Told<Read>): void {
     this.#errors("errors" in answer ? answer.errors : []);
-    if (!("ok" in answer)) return;
+    if (!("ok" in answer)) {
+      // The cells are of another text.
+      get("cells").hidden = true;
+      return;
+    }
     const { cells, keys, title } = answer.ok;
     document.title = title === "" ? "Penstock playground" : `${title} \u2013 Penstock playground`;
     this.#sliders.keys = keys;
@@ -268,10 +274,12 @@ class Playground {
     refused.hidden = !("refused" in answer);
     if ("refused" in answer) refused.replaceChildren(...rich(answer.refused.join(" ")));
     if (!("ok" in answer)) {
-      // What is drawn is of another text.
-      this.#say("Not run.");
+      this.#old(["run-facts", "run-bench", "run"], true);
+      const drawn = get("run-facts").childElementCount + get("run").childElementCount > 0;
+      this.#say(drawn ? "Not run. The numbers and figures in grey are of the last text that ran." : "Not run.");
       return;
     }
+    this.#old(["run-facts", "run-bench", "run"], false);
     this.#run.show(answer.ok);
     showRun(get("run-facts"), answer.ok);
     if (value !== null) this.#trail.ran(value, answer.ok.summary);
@@ -287,6 +295,7 @@ class Playground {
       this.#theory.clear();
       showTheory(get("theory-facts"), undefined);
     }
+    this.#old(["theory-facts", "theory-bench", "theory"], "errors" in answer);
     if (!("ok" in answer)) return;
     this.#theory.show(answer.ok);
     showTheory(get("theory-facts"), answer.ok.margins);
@@ -306,6 +315,11 @@ class Playground {
         return element("li", {}, go);
       }),
     );
+  }
+
+  /** Marks what is on the page of another text than that in the editor. */
+  #old(places: readonly string[], old: boolean): void {
+    for (const id of places) get(id).classList.toggle("old", old);
   }
 
   /** Says what stays until the next action: a run that ends says its time elsewhere. */

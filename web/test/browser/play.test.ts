@@ -221,6 +221,42 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test("numbers and cells of a text that ran are not those of one with an error", async () => {
+      const [page, said] = await open(light, await shared(`${SCENARIO}[sweep]\nseed = { count = 3 }\n`));
+      await page.waitForSelector("#cells:not([hidden])");
+      await page.waitForSelector("#run-facts dd");
+      const colour = () => page.$eval("#run-facts dd", (found) => getComputedStyle(found).color);
+      const bright = await colour();
+      const type = async (key: string) => {
+        await page.evaluate(() =>
+          document.querySelector("#editor")?.shadowRoot?.querySelector<HTMLElement>(".cm-content")?.focus(),
+        );
+        await page.keyboard.press(key as "x");
+      };
+      await type("x");
+      await page.waitForSelector("#errors button");
+      await page.waitForFunction(() => document.querySelector("#status")?.textContent?.startsWith("Not run."));
+      assert.match(await text(page, "#status"), /in grey are of the last text that ran/);
+      assert.notEqual(await colour(), bright);
+      assert.equal(await page.$eval("#cells", (found) => (found as HTMLElement).hidden), true);
+      await sound(page, said, "light", "with grey numbers");
+      const before = await runs(page);
+      await type("Backspace");
+      await ran(page, before + 1);
+      assert.equal(await colour(), bright);
+      await page.waitForSelector("#cells:not([hidden])");
+
+      // A file with an error has no run at all.
+      const file = join(folder, `wrong-${name}.toml`);
+      writeFileSync(file, SCENARIO.replace("rate =", "rat ="));
+      const input = await page.$("#file");
+      await (input as never as { uploadFile(path: string): Promise<void> }).uploadFile(file);
+      await page.waitForFunction(() => document.querySelector("#status")?.textContent?.startsWith("Not run."));
+      assert.equal(await text(page, "#status"), "Not run.");
+      assert.equal(await text(page, "#run-facts"), "");
+      await page.close();
+    });
+
     test("the editor completes keys and laws", async () => {
       const page = await light.newPage();
       await page.goto(home + (await shared(`${SCENARIO}[links.c]\n`)));
