@@ -46,7 +46,7 @@ PICTURES = [
     ("illinois", "scenarios/today", ONE, {}, "Congestion window", 0, "Congestion window of TCP Illinois and NewReno"),
     ("ledbat-latecomer", "scenarios/today", ONE, {}, "Goodput", 0, "Goodput of two LEDBAT++ flows"),
     ("ledbat-pp-beside-newreno", "scenarios/today", ONE, {}, "Goodput", 0, "Goodput of LEDBAT++ (background) and NewReno"),
-    ("nada", "scenarios/today", ONE, {}, "Throughput", 0, "Throughput of a NADA call, and the capacity"),
+    ("nada", "scenarios/today", ONE, {}, "Throughput of links", 0, "Throughput of a NADA call, and the capacity"),
     ("prague-beside-cubic", "scenarios/today", ONE, {}, "RTT", 0, "RTT of Prague and CUBIC over DualPI2"),
     ("search", "scenarios/today", SWEEP, {}, "Queueing delay p99", 0, "Queueing delay, 99th percentile"),
     ("vivace", "scenarios/today", ONE, {}, "Goodput", 0, "Goodput of PCC Vivace, 5 % lost"),
@@ -54,7 +54,7 @@ PICTURES = [
     ("hosts", "scenarios", ONE, {}, "Congestion window", 0, "Congestion window of CUBIC, as Linux has it"),
     ("hosts-transfers", "scenarios", SWEEP, {"sweep.flows.transfer.size": SIZES}, "Mean completion", 0, "Mean completion time by size"),
     ("policer", "evaluation/scenarios", SWEEP, {}, "Goodput", 0, "Goodput behind a policer of 10 Mbit/s"),
-    ("varying-rate", "evaluation/scenarios", ONE, {"links.bottleneck.rate": FADING}, "Throughput", 0, "Throughput over a line that fades"),
+    ("varying-rate", "evaluation/scenarios", ONE, {"links.bottleneck.rate": FADING}, "Throughput of links", 0, "Throughput over a line that fades"),
 ]
 
 
@@ -72,12 +72,14 @@ def report(penstock, name, folder, kind, changes, out):
 
 
 def figure(page, wanted, which, title):
-    found = [svg for svg in re.findall(r"<svg.*?</svg>", page, re.S) if f"<title>{wanted}</title>" in svg]
+    # A title that several figures of the page have is followed by the section of each.
+    named = re.compile(rf"<title>({re.escape(wanted)}(?: \([^<]*)?)</title>")
+    found = [(svg, match[1]) for svg in re.findall(r"<svg.*?</svg>", page, re.S) if (match := named.search(svg))]
     if not found:
         sys.exit(f"no figure `{wanted}`; there are {re.findall('<title>(.*?)</title>', page)}")
-    svg, title = found[which], html.escape(title, quote=False)
-    svg = svg.replace(f"<title>{wanted}</title>", f"<title>{title}</title>", 1)
-    return svg.replace(f'font-weight="bold">\n{wanted}\n', f'font-weight="bold">\n{title}\n', 1)
+    (svg, shown), title = found[which], html.escape(title, quote=False)
+    svg = svg.replace(f"<title>{shown}</title>", f"<title>{title}</title>", 1)
+    return svg.replace(f'font-weight="bold">\n{shown}\n', f'font-weight="bold">\n{title}\n', 1)
 
 
 def main():

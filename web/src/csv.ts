@@ -8,6 +8,19 @@ export function csv(figure: Figure): string {
   return `${rows.map((row) => row.map(field).join(",")).join("\r\n")}\r\n`;
 }
 
+/** The most characters of a name, as in `crates/report/src/distinct.rs`, which keeps the titles of a page apart by it. */
+const MOST = 60;
+
+/** The name of the file; of a long title its start and its end, where titles differ. */
+export function fileName(title: string): string {
+  const name = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+  const short = name.length > MOST ? `${name.slice(0, MOST / 2)}-${name.slice(1 + MOST / 2 - MOST)}` : name;
+  return `${short || "figure"}.csv`;
+}
+
 type Field = string | number;
 
 function wide(figure: Figure): Field[][] {

@@ -1,6 +1,6 @@
 // One figure that can be zoomed, read and saved, in the place of its drawing.
 
-import { csv } from "./csv";
+import { csv, fileName } from "./csv";
 import type { Figure } from "./data";
 import { type Area, colourOf, draw, type Scene, type Theme, TICK_SIZE } from "./draw";
 import { button, element, save } from "./element";
@@ -141,13 +141,7 @@ export class Plot implements Linked {
       const on = this.#host.classList.toggle("large");
       large.setAttribute("aria-pressed", String(on));
     });
-    const file = `${
-      figure.title
-        .toLowerCase()
-        .replaceAll(/[^a-z0-9]+/g, "-")
-        .replaceAll(/^-|-$/g, "")
-        .slice(0, 60) || "figure"
-    }.csv`;
+    const file = fileName(figure.title);
     tools.append(
       large,
       button("CSV", "the data of this figure as a file", null, () => save(file, csv(this.#figure), "text/csv")),

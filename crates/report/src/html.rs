@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::brief;
+use crate::distinct::{self, slug};
 use crate::figure::Figure;
 use crate::page::{Align, ClaimView, Code, Counts, Page, Section, TableView, Tally, Tone, Verdict};
 use crate::svg;
@@ -24,7 +25,7 @@ pub fn write(page: &Page) -> String {
 
 /// The page as an HTML document. Without a viewer it has drawings only.
 pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
-    let page = &brief::page(page);
+    let page = &shown(page);
     let mut out = String::new();
     let title = escape(&page.title);
     let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
@@ -88,7 +89,7 @@ pub struct Fragment {
 
 /// The content of a page alone.
 pub fn fragment(page: &Page) -> Fragment {
-    let page = &brief::page(page);
+    let page = &shown(page);
     let (mut html, mut figure) = (String::new(), 0);
     for (section, anchor) in page.sections.iter().zip(&anchors(&page.sections)) {
         self::section(&mut html, section, anchor, figure, false);
@@ -96,6 +97,13 @@ pub fn fragment(page: &Page) -> Fragment {
     }
     let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
     Fragment { html, figures: viewer::data(&figures) }
+}
+
+/// The page with short texts, and with figures that have titles of their own.
+fn shown(page: &Page) -> Page {
+    let mut page = brief::page(page);
+    distinct::titles(&mut page);
+    page
 }
 
 /// A section; `first` is the number of its first figure on the page, by which the viewer finds its data. Figures are empty
@@ -335,12 +343,6 @@ fn dark_figures(page: &Page) -> String {
 const MAIN: &str = "content";
 /// The element with the data of the figures, by which the viewer finds it.
 const DATA: &str = "penstock-figures";
-
-/// `text` in lower case, with nothing but letters, digits and hyphens.
-fn slug(text: &str) -> String {
-    let letters = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' });
-    letters.collect::<String>().split_whitespace().collect::<Vec<_>>().join("-")
-}
 
 /// One name a section to link to, no two the same.
 fn anchors(sections: &[Section]) -> Vec<String> {

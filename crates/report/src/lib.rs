@@ -14,6 +14,7 @@
 
 pub mod assemble;
 mod brief;
+mod distinct;
 pub mod figure;
 pub mod html;
 pub mod number;

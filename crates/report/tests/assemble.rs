@@ -237,7 +237,7 @@ fn a_link_with_several_queues_shows_each() {
     let titles: Vec<&str> = section.figures.iter().map(|figure| figure.title.as_str()).collect();
     assert_eq!(
         titles,
-        ["Throughput", "Queue", "Marks"],
+        ["Throughput of queues", "Queue", "Marks"],
         "the delay is in the overview, the drops are those of the link"
     );
     assert_eq!(section.figures[1].lines[1].points, [(1.0, 1.0), (2.0, 0.0)]);
@@ -450,4 +450,65 @@ fn findings_are_in_a_box() {
     let shown =
         "flows.web.count: 475 of 475 transfers waited &lt;for&gt; a connection (docs/findings.md#transfers-wait).";
     assert!(written.contains(shown), "{written}");
+}
+
+/// Tables of several kinds with the same columns, as a price is of a link and in the state of a law: no
+/// two panels share a title, nor the file under which the viewer saves their data.
+#[test]
+fn no_two_panels_of_a_page_share_a_title_or_a_file() {
+    let table = |name: &str, key: &str| {
+        let number = |name: &str, kind, values: [f64; 3]| Column {
+            name: name.to_owned(),
+            kind,
+            values: Cells::Number(values.to_vec()),
+        };
+        let names = Cells::Name { names: vec!["up".to_owned()], rows: vec![0; 3] };
+        let values = [[1.0, 5.0, 2.0], [2.0, 3.0, 9.0], [1.0, 1.5, 0.5], [7.0, 8.0, 9.0]];
+        let columns = ["throughput_packets_per_s", "queue_packets", "drops_per_s", "price_s"];
+        let columns = columns.into_iter().zip(values).map(|(name, values)| number(name, Kind::Average, values));
+        let keys = [
+            number("time_s", Kind::Key, [1.0, 2.0, 3.0]),
+            Column { name: key.to_owned(), kind: Kind::Key, values: names },
+        ];
+        Table { name: name.to_owned(), columns: keys.into_iter().chain(columns).collect() }
+    };
+    let summary = summary(0.9, 0.1);
+    let page = of_run(&RunView {
+        registry: &Registry::standard(),
+        summary: &summary,
+        series: &["links", "queues", "classes", "groups", "flows"].map(|name| table(name, name.trim_end_matches('s'))),
+        scenario_text: "format = 1",
+        header: &[],
+        laws: &[],
+    });
+    let titles = |html: &str| -> Vec<String> {
+        let data = html.split("id=\"penstock-figures\">").nth(1).and_then(|rest| rest.split("</script>").next());
+        let drawn: Vec<String> = match data {
+            Some(data) => {
+                let data: serde_json::Value = serde_json::from_str(data).expect("the data of the figures");
+                let figures = data["figures"].as_array().expect("a list").iter();
+                figures.map(|figure| figure["title"].as_str().expect("a title").to_owned()).collect()
+            }
+            // Without a viewer: the drawings name themselves.
+            None => html
+                .split("<title")
+                .skip(2)
+                .filter_map(|t| Some(t.split_once('>')?.1.split_once('<')?.0.to_owned()))
+                .collect(),
+        };
+        assert!(drawn.len() >= 15, "{drawn:?}");
+        drawn
+    };
+    let shown = titles(&html::write(&page));
+    let data: serde_json::Value = serde_json::from_str(&html::fragment(&page).figures).expect("the data");
+    let fragment: Vec<&str> =
+        data["figures"].as_array().expect("a list").iter().filter_map(|f| f["title"].as_str()).collect();
+    assert_eq!(shown, fragment, "the page and the playground");
+    let file = |title: &String| title.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let files: std::collections::BTreeSet<String> = shown.iter().map(file).collect();
+    assert_eq!(files.len(), shown.len(), "{shown:?}");
+    for title in ["Throughput of links", "Throughput of groups", "Queue (Links over time)", "Queue (Groups over time)"]
+    {
+        assert!(shown.iter().any(|shown| shown == title), "{title}: {shown:?}");
+    }
 }

@@ -29,7 +29,7 @@ interface Read {
 /** Typing pauses so long before a run begins [ms]. */
 const PAUSE = 350;
 /** Figures on top where no lesson says which. */
-const USUAL = ["Queueing delay", "Throughput", "Loop gain"];
+const USUAL = ["Queueing delay", "Throughput of links", "Loop gain"];
 const LARGEST = 2_000_000;
 /** What the last line of a record's header begins with. */
 const RECORD = "# SHA-256 of all bytes above this line: ";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 
-import { csv } from "../../src/csv";
+import { csv, fileName } from "../../src/csv";
 import { column, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
@@ -151,4 +151,12 @@ test("a step holds until the next one", () => {
     [0.05, 0.14, 0.16, 9].map((x) => sampleAt(line, x)),
     [0, 0, 1, 3],
   );
+});
+
+test("a title is the name of a file, a long one with its end", () => {
+  assert.equal(fileName("Throughput of links"), "throughput-of-links.csv");
+  assert.equal(fileName("\u03b1 \u2013 "), "figure.csv");
+  const long = (end: string) => fileName(`${"y".repeat(300)} ${end}`);
+  assert.equal(long("a"), `${"y".repeat(30)}-${"y".repeat(27)}-a.csv`);
+  assert.notEqual(long("a"), long("b"));
 });

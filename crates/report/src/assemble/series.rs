@@ -63,6 +63,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             continue;
         }
         let title = match look.titles {
+            "" if column.name.starts_with(THROUGHPUT) => format!("{} of {}", named.title, inside(&words(&table.name))),
             "" => named.title.clone(),
             titles => format!("{titles}: {}", named.inside()),
         };
@@ -139,15 +140,19 @@ impl Words {
         if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
     }
 
-    /// The title within a sentence. A word in capitals stays as it is.
     fn inside(&self) -> String {
-        let mut letters = self.title.chars();
-        match (letters.next(), letters.next()) {
-            (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
-                first.to_lowercase().chain(self.title.chars().skip(1)).collect()
-            }
-            _ => self.title.clone(),
+        inside(&self.title)
+    }
+}
+
+/// A title within a sentence. A word in capitals stays as it is.
+fn inside(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
+            first.to_lowercase().chain(title.chars().skip(1)).collect()
         }
+        _ => title.to_owned(),
     }
 }
 
@@ -175,6 +180,8 @@ fn caption(column: &Column) -> String {
 /// A column with the same curve as [`SHARED`] where rates are constant.
 const SHARE: &str = "utilization";
 const SHARED: &str = "throughput_bit_per_s";
+/// Links, groups and queues have a throughput each, in bits or in packets: its title says of which it is.
+const THROUGHPUT: &str = "throughput_";
 
 /// Which throughput is a utilization of one, in a sentence, if utilization is throughput over a constant: then its figure
 /// would be the same again.
@@ -359,9 +366,13 @@ mod tests {
         };
         let constant = titles(&[0.5, 0.9, 1.0]);
         let names = |all: &[(String, String)]| all.iter().map(|(title, _)| title.clone()).collect::<Vec<_>>();
-        assert_eq!(names(&constant), ["Throughput", "Mean queue"]);
+        assert_eq!(names(&constant), ["Throughput of links", "Mean queue"]);
         assert!(constant[0].1.ends_with("A utilization of 1 is 100 Mbit/s."), "{}", constant[0].1);
-        assert_eq!(names(&titles(&[0.5, 0.5, 1.0])), ["Throughput", "Utilization", "Mean queue"], "the rate varies");
+        assert_eq!(
+            names(&titles(&[0.5, 0.5, 1.0])),
+            ["Throughput of links", "Utilization", "Mean queue"],
+            "the rate varies"
+        );
     }
 
     /// Packets delivered are goodput over a constant, unless many are sent twice.
@@ -375,7 +386,7 @@ mod tests {
             figures(&groups, &plain(&Registry::standard())).figures.into_iter().map(|f| f.title).collect()
         };
         assert_eq!(titles(&[5e3, 9e3, 1e4]), ["Goodput"]);
-        assert_eq!(titles(&[9e3, 9e3, 1e4]), ["Goodput", "Throughput"]);
+        assert_eq!(titles(&[9e3, 9e3, 1e4]), ["Goodput", "Throughput of links"]);
     }
 
     /// The capacity is throughput over utilization: one line where it is constant, one a link where it is not.
