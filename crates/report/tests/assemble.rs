@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use penstock_law::Registry;
 use penstock_report::assemble::{
-    AnalysisView, CellView, CurveView, NyquistView, PaperFigure, PaperView, RunView, SweepView, of_analysis, of_paper,
-    of_run, of_sweep,
+    AnalysisView, CellView, CurveView, NyquistView, PaperFigure, PaperView, Ran, RunView, ShowView, SweepView, cases,
+    differences, of_analysis, of_paper, of_run, of_show, of_sweep,
 };
 use penstock_report::page::Tone;
 use penstock_report::page::Verdict::{Fails, Holds, NotRunHere};
@@ -511,4 +511,30 @@ fn no_two_panels_of_a_page_share_a_title_or_a_file() {
     {
         assert!(shown.iter().any(|shown| shown == title), "{title}: {shown:?}");
     }
+}
+
+/// The contents of a page of runs over each other name each section once.
+#[test]
+fn sections_of_runs_over_each_other_have_headings_of_their_own() {
+    let summaries = [summary(0.9, 0.0), summary(0.8, 0.0)];
+    let runs: Vec<Ran<'_>> = summaries
+        .iter()
+        .zip(["a = 1", "a = 2"])
+        .map(|(summary, scenario_text)| Ran { name: "r", version: "1", scenario_text, laws: &[], summary, series: &[] })
+        .collect();
+    let cases = cases(&runs);
+    let differences = differences(&cases.cases, &runs);
+    let registry = Registry::standard();
+    let page = of_show(&ShowView {
+        title: "t",
+        runs: &runs,
+        cases: &cases,
+        differences: &differences,
+        header: &[],
+        registry: &registry,
+    });
+    let headings: Vec<&str> = page.sections.iter().map(|section| section.heading.as_str()).collect();
+    assert_eq!(headings[..2], ["Differences of the scenarios", "Differences of the measurements"]);
+    let once: std::collections::BTreeSet<&&str> = headings.iter().collect();
+    assert_eq!(once.len(), headings.len(), "{headings:?}");
 }

@@ -52,7 +52,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
         facts: view.header.to_vec(),
         sections: Vec::new(),
     };
-    let mut differs = Section::new("Differences");
+    let mut differs = Section::new("Differences of the scenarios");
     differs.tables.push(keys_table(cases));
     differs.prose = match (cases.cases.len(), cases.keys.len()) {
         (1, _) => "All runs are of one scenario, but for their seeds.".to_owned(),
@@ -60,7 +60,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
         (_, n) => format!("{} differ between the scenarios; all others are equal.", count(n, "key")),
     };
     page.sections.push(differs);
-    let mut numbers = Section::new("Differences");
+    let mut numbers = Section::new("Differences of the measurements");
     numbers.tables.push(differences_table(cases, view.differences));
     "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A \
                      difference is taken seed by seed where both cases have the same seeds, else by Welch\u{2019}s approximation.".clone_into(&mut numbers.prose);
