@@ -145,10 +145,12 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
                 table.rows.len()
             );
             self::table(out, table, false);
+            hint(out, table, drawn);
             out.push_str("</details>\n");
         } else {
             // A caption that says what the heading says is not said twice.
             self::table(out, table, !table.caption.eq_ignore_ascii_case(&section.heading));
+            hint(out, table, drawn);
         }
     }
     if !section.tables.is_empty() {
@@ -159,12 +161,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
         for (figure, number) in section.figures.iter().zip(first..) {
             let _ = writeln!(out, "<figure data-figure=\"{number}\">");
             if drawn {
-                let _ = write!(
-                    out,
-                    "<div class=\"plot\" tabindex=\"0\">{}</div>\n\
-                     <p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n",
-                    svg::draw(figure)
-                );
+                let _ = write!(out, "<div class=\"plot\">{}</div>\n", svg::draw(figure));
             }
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));
@@ -184,6 +181,8 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
 
 /// Words of so many characters stay on one line, as a number and its unit should.
 const SHORT: usize = 16;
+/// Tables with more columns are wider than a telephone.
+const NARROW: usize = 3;
 
 fn table(out: &mut String, table: &TableView, captioned: bool) {
     out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n");
@@ -225,6 +224,13 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table></div>\n");
+}
+
+/// Under a wide table of a page, for narrow screens: the style of the page hides it on others.
+fn hint(out: &mut String, table: &TableView, page: bool) {
+    if page && table.columns.len() > NARROW {
+        out.push_str("<p class=\"hint\" aria-hidden=\"true\">\u{2194} scroll sideways for the other columns</p>\n");
+    }
 }
 
 fn claims(out: &mut String, claims: &[ClaimView]) {
@@ -560,6 +566,25 @@ mod tests {
         assert!(html.contains("<a class=\"skip\" href=\"#content\">") && html.contains("<main id=\"content\">"));
         assert!(html.contains("<th scope=\"row\">ftp 0</th>"));
         assert!(!html.contains("<caption>"), "the heading says it");
+    }
+
+    /// A drawing is as wide as the page, however narrow; only tables are scrolled, and only they say so.
+    #[test]
+    fn a_drawing_fits_a_narrow_page() {
+        let mut section = Section::new("Links");
+        section.figures = vec![Figure::new("Queue", Axis::new("Time", "s"), Axis::new("Queue", "packets"))];
+        let mut page = Page { sections: vec![section], ..Page::default() };
+        let html = drawn(&page);
+        assert!(html.contains("viewBox") && !html.contains("scroll sideways"));
+        let rules: Vec<&str> = STYLE.lines().filter(|line| line.trim_start().starts_with("figure svg {")).collect();
+        assert!(rules.iter().any(|rule| rule.contains("width: 100%") && rule.contains("height: auto")), "{rules:?}");
+        for rule in &rules {
+            let wide = rule.split([';', '{']).map(str::trim).filter(|rule| rule.ends_with("px"));
+            assert!(wide.clone().all(|rule| rule.starts_with("max-width:")), "{rule}");
+        }
+        page.sections[0].tables =
+            vec![TableView::new("Flows", ["Flow", "RTT", "Goodput", "Loss"].map(Column::words).to_vec())];
+        assert_eq!(drawn(&page).matches("scroll sideways").count(), 1);
     }
 
     #[test]
