@@ -134,7 +134,7 @@ fn bound() -> CurveView {
         (-size * libm::sin(angle), -size * libm::cos(angle))
     };
     CurveView {
-        name: "bound of Theorem 2 (alpha = pi/2)".into(),
+        name: "bound of Theorem 2 of Paganini et al., INFOCOM 2003 (alpha = pi/2)".into(),
         colour: Some("#8a8f94".into()),
         comparison: true,
         points: (0..250).map(spiral).collect(),
@@ -167,4 +167,15 @@ fn equilibrium(analysis: &Analysis) -> Vec<EquilibriumRow> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Other papers have a Theorem 2 too.
+    #[test]
+    fn the_bound_names_its_paper() {
+        assert!(bound().name.contains("Theorem 2 of Paganini et al., INFOCOM 2003"), "{}", bound().name);
+    }
 }
