@@ -152,7 +152,8 @@ function union(spans: readonly Span[]): Span {
 
 /** A span with room at its ends, from zero where the values are not far from it. */
 function roomy([low, high]: Span, log: boolean, zero: boolean): Span {
-  if (low > high || low === high) return apart([low, high], log);
+  // Values that differ by rounding alone are one value.
+  if (low > high || !differ(low, high)) return apart([low, high], log);
   if (log) {
     const room = Math.min((high / low) ** 0.04, 1e9);
     return [low / room, high * room];
@@ -163,10 +164,14 @@ function roomy([low, high]: Span, log: boolean, zero: boolean): Span {
   return [low - room, high + room];
 }
 
+function differ(low: number, high: number): boolean {
+  return high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high));
+}
+
 /** A span that is longer than nothing. */
 function apart([low, high]: Span, log: boolean): Span {
   if (low > high) return log ? [1, 10] : [0, 1];
-  if (high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high))) return [low, high];
+  if (differ(low, high)) return [low, high];
   if (log) return [low / 2, low * 2];
   if (low === 0) return [0, 1];
   return low > 0 ? [0, 1.2 * low] : [1.2 * low, 0];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 
 import { csv, fileName } from "../../src/csv";
-import { column, Figures, read } from "../../src/data";
+import { column, type Curve, type Figure, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
 import { side, wholeX, wholeY } from "../../src/view";
@@ -118,6 +118,18 @@ test("labels of a narrow axis differ, keep the prefix of their unit, and are no 
       assert.ok(Math.abs(value - (ticks[i] as number)) < 1e-3 * step, `${label} ${said}`);
     });
   }
+});
+
+test("a value with an error of rounding has an axis as one value has", () => {
+  const figure = page().figure(0) as Figure;
+  const [line] = figure.lines as [Curve];
+  const axis = (values: number[]) => {
+    const one = { ...figure, lines: [{ ...line, x: Float64Array.of(0, 0.5, 1), y: Float64Array.from(values) }] };
+    return wholeY(one, choice, [0, 1]);
+  };
+  assert.deepEqual(axis([60.616, 60.616, 60.616]), [0, 1.2 * 60.616]);
+  const [low, high] = axis([60.616, 60.616 + 1e-13, 60.616]);
+  assert.ok(low === 0 && high > 60.616, `${low} to ${high}`);
 });
 
 test("the warm-up does not set the scale alone", () => {
