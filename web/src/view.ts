@@ -72,7 +72,7 @@ export function within(x: Float64Array, [low, high]: Span): [number, number] {
 /** Everything that x has. */
 export function wholeX(figure: Figure, choice: Choice): Span {
   const { range } = figure.x;
-  if (range !== null && range[0] < range[1]) return range;
+  if (range !== null && differ(...range)) return range;
   const lines = shown(figure, choice);
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const take = ([a, b]: Span) => {
@@ -96,7 +96,7 @@ export function wholeX(figure: Figure, choice: Choice): Span {
 /** What y has within a span of x. */
 export function wholeY(figure: Figure, choice: Choice, x: Span): Span {
   const { range } = figure.y;
-  if (range !== null && range[0] < range[1] && choice.yLog === (figure.y.scale === "log")) return range;
+  if (range !== null && differ(...range) && choice.yLog === (figure.y.scale === "log")) return range;
   const log = choice.yLog;
   const [before, after] = parts(figure, choice, x);
   const values: Span[] = [];

@@ -130,6 +130,9 @@ test("a value with an error of rounding has an axis as one value has", () => {
   assert.deepEqual(axis([60.616, 60.616, 60.616]), [0, 1.2 * 60.616]);
   const [low, high] = axis([60.616, 60.616 + 1e-13, 60.616]);
   assert.ok(low === 0 && high > 60.616, `${low} to ${high}`);
+  // So has one whose figure gives the limits: those of an ellipse around it.
+  const given = { ...figure, x: { ...figure.x, range: [0.060616, 0.060616 + 1e-16] as const } };
+  assert.ok(wholeX(given, choice)[1] - wholeX(given, choice)[0] > 1e-3, wholeX(given, choice).join(" to "));
 });
 
 test("the warm-up does not set the scale alone", () => {
