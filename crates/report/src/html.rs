@@ -161,7 +161,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
         for (figure, number) in section.figures.iter().zip(first..) {
             let _ = writeln!(out, "<figure data-figure=\"{number}\">");
             if drawn {
-                let _ = write!(out, "<div class=\"plot\">{}</div>\n", svg::draw(figure));
+                let _ = writeln!(out, "<div class=\"plot\">{}</div>", svg::draw(figure));
             }
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));

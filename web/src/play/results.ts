@@ -88,7 +88,7 @@ export class Results {
       top.length !== this.#bench.children.length || top.some((host, i) => host !== this.#bench.children[i]);
     if (changed) this.#bench.replaceChildren(...top);
     // A section whose figures are all on top has nothing to say.
-    for (const empty of content.querySelectorAll(".figures:empty")) empty.remove();
+    for (const row of content.querySelectorAll(".figures")) if (row.childElementCount === 0) row.remove();
     this.#fill(content);
   }
 

@@ -148,6 +148,13 @@ for (const name of BROWSERS) {
         );
         assert.equal(await page.$eval("#refused", (found) => (found as HTMLElement).hidden), true, id);
         assert.ok((await page.$$(".slider input")).length > 0, id);
+        // A section whose only figure is on top is not there.
+        const headings = await page.$$eval(".sections section", (found) =>
+          found
+            .filter((section) => section.querySelector("h2 ~ *:not(.figures), .figures > *") === null)
+            .map((section) => section.textContent),
+        );
+        assert.deepEqual(headings, [], id);
         assert.deepEqual(said, [], id);
         await page.close();
       }
