@@ -210,7 +210,7 @@ site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && "$$tools/bin/pip" install -q --no-compile $(SITE_TOOLS); } || {
 		rm -rf "$$tools"; echo 'site: not built: it needs python3 with venv, and PyPI' >&2; [ -z "$${CI:-}" ] || exit 0; exit 3; }
 	rm -rf target/site-pages target/site && mkdir -p target/site-pages
-	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
+	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks failures vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
 	# The page of the API, which the navigation has: what `make doc` built, or that it was not.
 	mkdir target/site-pages/api
 	[ -d $(BUILT)/doc ] || echo 'site: no pages of the API: type `make doc`, then `make site` again' >&2

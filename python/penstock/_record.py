@@ -29,7 +29,7 @@ class Record:
 
     @property
     def _native(self) -> _native.Record:
-        """What is there until the record is closed."""
+        """The native record, until this one is closed."""
         if self._held is None:
             raise ValueError("the record is closed: run the scenario again, or open its directory with Record.open")
         return self._held

@@ -103,7 +103,7 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Rows, ArrowError> {
     Ok(Rows { name: name.to_owned(), columns: columns.collect::<Result<_, ArrowError>>()? })
 }
 
-/// What [`array`] makes an array of.
+/// The values that [`array`] makes an array of.
 fn values_of(array: &ArrayRef) -> Option<(Kind, Cells)> {
     let array = array.as_any();
     if let Some(array) = array.downcast_ref::<Float64Array>() {
