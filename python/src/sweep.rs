@@ -191,7 +191,9 @@ impl Cells {
     #[new]
     fn new(py: Python<'_>, rows: Vec<Row>, measured: Vec<Bound<'_, Measured>>, changes: Vec<String>) -> PyResult<Self> {
         let mut measures = Measures::default();
-        measured.iter().for_each(|batch| measures.append(batch.get().0.clone()));
+        for batch in &measured {
+            measures.append(batch.get().0.clone());
+        }
         if rows.len() != measures.len() {
             let what = format!("{} cells have {} rows of measurements", rows.len(), measures.len());
             return Err(error::of_class(py, "BugError", &what));

@@ -52,12 +52,11 @@ impl Measures {
     /// Names a number of the summary that is infinite or NaN. No row is added then.
     pub fn push(&mut self, summary: &Summary) -> Result<(), RecordError> {
         let (value, at) = (summary_value(summary)?, self.len());
-        flatten(&mut String::new(), &value, &mut |path, number| match self.numbers.get_mut(path) {
-            Some(values) => {
+        flatten(&mut String::new(), &value, &mut |path, number| {
+            if let Some(values) = self.numbers.get_mut(path) {
                 values.resize(at, f64::NAN);
                 values.push(number);
-            }
-            None => {
+            } else {
                 let mut values = vec![f64::NAN; at];
                 values.push(number);
                 self.numbers.insert(path.to_owned(), values);
