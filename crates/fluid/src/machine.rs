@@ -57,10 +57,8 @@ impl<R: Role> Machine<R> {
 
     /// The state after an event.
     pub(crate) fn after(&mut self, state: &[Dual], event: R::Event, seen: &R::Observation<Dual>) -> Vec<Dual> {
-        self.put(state);
-        self.law.on_event(0, event, seen);
-        let mut next = Vec::with_capacity(state.len());
-        self.law.each(0, &mut |x| next.push(*x));
+        let mut next = state.to_vec();
+        self.law.after(0, &mut next, event, seen);
         next
     }
 

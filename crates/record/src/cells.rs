@@ -61,7 +61,7 @@ pub fn cells(rows: &[CellRow<'_>], measures: &Measures) -> Table {
 /// The table of [`cells`] as a Parquet file.
 ///
 /// # Errors
-/// Names a column that Parquet cannot hold.
+/// Names the columns that do not fit together.
 ///
 /// # Panics
 /// As [`cells`].

@@ -300,10 +300,6 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
             if let Some(method) = method {
                 let arguments = R::arguments(this.laws[at].bind(py), this.observation.bind(py), event)?;
                 method.bind(py).call1(arguments)?;
-                // The analysis computes with dual numbers, and nothing else does.
-                if N::DUAL {
-                    this.refuse_undeclared(py, at)?;
-                }
             }
             this.numbers(py, at, of.output.as_ref())
         });
@@ -311,6 +307,7 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
         returned.map_or_else(Self::nothing, |[first, second]| R::output(first, second))
     }
 
+    /// As elsewhere, and refuses a law that remembers what the numbers do not have.
     fn after(&mut self, at: usize, numbers: &mut [N], event: R::Event, observation: &R::Observation<N>) {
         self.restart(at);
         let mut put = numbers.iter();
