@@ -134,9 +134,17 @@ class LoopModel:
         ]
 
     def bode(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
-        """Return frequencies [rad/s], modulus and unwrapped phase [degrees] of each curve of ``nyquist``."""
+        """Return frequencies [rad/s], modulus and phase [degrees] of each curve of ``nyquist``.
+
+        The phase has no jumps by a whole turn, however far apart the frequencies are: the analysis follows it between
+        them. It is NaN where it does not: where the gain is zero, and where hundreds of round trips would take too long.
+        """
         numpy = _numpy()
-        return [(w, numpy.abs(gain), numpy.degrees(numpy.unwrap(numpy.angle(gain)))) for w, gain in self.nyquist()]
+        nan = float("nan")
+        phases = (
+            numpy.array([point.get("phase_deg", nan) for point in locus], dtype=float) for locus in self._data["nyquist"]
+        )
+        return [(w, numpy.abs(gain), phase) for (w, gain), phase in zip(self.nyquist(), phases, strict=True)]
 
     def __repr__(self) -> str:
         """Show name and margins."""

@@ -17,10 +17,12 @@ use crate::equilibrium::{Equilibrium, LinkEquilibrium, Other, find};
 use crate::error::AnalysisError;
 use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Verdict};
+use crate::phase::NyquistPoint;
 use crate::program::{self, Program};
 use crate::response::{Hop, Loop, Member};
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
+pub(crate) use models::around;
 use models::models;
 use remarks::{assumptions, starts_over_a_queue, warnings};
 
@@ -28,7 +30,7 @@ use remarks::{assumptions, starts_over_a_queue, warnings};
 pub(crate) const ROOTS: usize = 6;
 
 /// Points of each Nyquist plot.
-pub(crate) const POINTS: u32 = 400;
+const POINTS: u32 = 400;
 
 /// Options of an analysis.
 #[derive(Debug, Clone, Default)]
@@ -138,17 +140,6 @@ pub struct OtherEquilibrium {
     /// Of a class, the rate of one flow [packets/s].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_packets_per_s: Option<f64>,
-}
-
-/// A point of the loop gain.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct NyquistPoint {
-    /// Frequency [rad/s].
-    pub frequency_rad_per_s: f64,
-    /// Real part of L.
-    pub re: f64,
-    /// Imaginary part of L.
-    pub im: f64,
 }
 
 /// A root of the characteristic equation: disturbances grow as `exp(re t)` and swing at `im`.

@@ -148,32 +148,9 @@ impl core::iter::Sum for Complex {
     }
 }
 
-/// Phases along a curve of frequencies and gains [degrees], without the jumps by a whole turn.
-pub fn unwrapped(points: &[(f64, Complex)]) -> Vec<(f64, f64)> {
-    let (mut turns, mut before) = (0.0, None::<f64>);
-    let along = |&(w, gain): &(f64, Complex)| {
-        let angle = gain.arg().to_degrees() + turns;
-        let jump = before.map_or(0.0, |b| ((angle - b) / 360.0).round() * 360.0);
-        turns -= jump;
-        before = Some(angle - jump);
-        (w, angle - jump)
-    };
-    points.iter().map(along).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// `exp(-s)/s` lags by a quarter turn and by its delay, however many turns that is.
-    #[test]
-    fn phases_go_on_beyond_a_turn() {
-        let gain = |w: f64| (w, (-Complex::axis(w)).exp() / Complex::axis(w));
-        let points: Vec<(f64, Complex)> = (1..=200).map(|k| gain(0.1 * f64::from(k))).collect();
-        for (w, phase) in unwrapped(&points) {
-            assert!((phase + 90.0 + w.to_degrees()).abs() < 1e-9, "{w}: {phase}");
-        }
-    }
 
     /// `hold` and `ramp` are integrals over one unit of time; the series and the closed form must join.
     #[test]

@@ -13,12 +13,13 @@ use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
 use crate::analysis::bench::{self, Class};
-use crate::analysis::{LoopResult, NyquistPoint, Options, POINTS, ROOTS, Root, StateNumber};
+use crate::analysis::{LoopResult, Options, ROOTS, Root, StateNumber, around};
 use crate::complex::Complex;
 use crate::conditioner::{Conditioner, ConditionerEquilibrium, ConditionerResponse, Controller};
 use crate::error::AnalysisError;
 use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus};
+use crate::phase;
 use crate::roots::rightmost;
 use crate::source::{Clocking, Demand, Flows, Signal, Source, SourceEquilibrium, SourceResponse};
 use crate::theory::marking::MarkingLoop;
@@ -544,14 +545,8 @@ impl Closed {
             margins.delay_margin_s = None;
         }
         let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
-        let frequencies = core::iter::successors(Some(middle / 100.0), |w| Some(w * step));
-        let nyquist = frequencies
-            .take(POINTS as usize)
-            .map(|w| (w, gain(Complex::axis(w))))
-            .filter(|(_, l)| l.is_finite())
-            .map(|(w, l)| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im })
-            .collect();
+        let on_axis = |w: f64| gain(Complex::axis(w));
+        let nyquist = phase::at(&on_axis, &around(middle), slowest_s);
         LoopResult { model, margins, limiting_class: None, roots, nyquist: vec![nyquist] }
     }
 }

@@ -43,6 +43,7 @@ mod machine;
 pub mod margin;
 mod matrix;
 pub mod outer;
+pub mod phase;
 pub mod program;
 pub mod response;
 pub mod retarded;

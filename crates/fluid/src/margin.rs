@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::complex::Complex;
 use crate::eigen;
+use crate::phase::turn_between;
 
 /// The stability of the closed loop: whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -191,7 +192,7 @@ pub fn unstable_roots(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, slowest_s: f6
     let mut w = 0.1 * sigma;
     while last.0 < top {
         let next = (f64::min(w, top), ahead(f64::min(w, top)));
-        turned += turn_between(&ahead, last, next, 40);
+        turned += turn_between(&ahead, last, next, (TURN, 40));
         last = next;
         w *= 1.05;
     }
@@ -200,18 +201,6 @@ pub fn unstable_roots(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, slowest_s: f6
     let roots = -(turned - left) / PI;
     let whole = libm::round(roots);
     ((roots - whole).abs() < 0.05 && whole >= 0.0).then_some(whole as u32)
-}
-
-/// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole.
-fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32) -> f64 {
-    let whole = (b.1 / a.1).arg();
-    let w = f64::midpoint(a.0, b.0);
-    let middle = (w, f(w));
-    let (first, second) = ((middle.1 / a.1).arg(), (b.1 / middle.1).arg());
-    if depth == 0 || (first.abs() < TURN && second.abs() < TURN && (whole - first - second).abs() < 1e-6) {
-        return first + second;
-    }
-    turn_between(f, a, middle, depth - 1) + turn_between(f, middle, b, depth - 1)
 }
 
 fn nearest_of(values: &[Complex], to: Complex) -> usize {
@@ -450,7 +439,7 @@ fn turn_across(gain: &dyn Fn(Complex) -> Complex, sigma: f64, top: f64, span: Sp
     for k in 1..=400 {
         let u = 0.1 * f64::from(k);
         let next = (u, ahead(u));
-        turned += turn_between(&ahead, last, next, 40);
+        turned += turn_between(&ahead, last, next, (TURN, 40));
         last = next;
     }
     // What is left of the way turns by less than its distance from 1.

@@ -4,7 +4,8 @@
 //! loop that loop, of any other the loop through the queue.
 
 use penstock_fluid::analysis::LoopResult;
-use penstock_fluid::{AnalysisError, Complex, Options, contracts, outer};
+use penstock_fluid::phase::NyquistPoint;
+use penstock_fluid::{AnalysisError, Options, contracts, outer};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::{quantity, read};
 use serde_json::{Map, Value, json};
@@ -114,10 +115,10 @@ fn loci(item: &Item, models: &[LoopResult], name: &str) -> Result<Vec<Curve>, St
         return Err(format!("no model is named `{wanted}`; there are {}", known.join(", ")));
     };
     let several = model.nyquist.len() > 1;
-    let curve = |(k, points): (usize, &Vec<penstock_fluid::analysis::NyquistPoint>)| Curve {
+    let curve = |(k, points): (usize, &Vec<NyquistPoint>)| Curve {
         name: if several { format!("{name}, eigenlocus {}", k + 1) } else { name.to_owned() },
         comparison: false,
-        points: points.iter().map(|p| (p.frequency_rad_per_s, Complex::new(p.re, p.im))).collect(),
+        points: points.clone(),
     };
     Ok(model.nyquist.iter().enumerate().map(curve).collect())
 }

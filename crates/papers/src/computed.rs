@@ -1,6 +1,6 @@
 //! Results of an analysis or a formula instead of a run.
 
-use penstock_fluid::Complex;
+use penstock_fluid::phase::NyquistPoint;
 
 use crate::cell::Cell;
 
@@ -11,8 +11,8 @@ pub struct Curve {
     pub name: String,
     /// Whether it is there to be compared with: dashed.
     pub comparison: bool,
-    /// Frequencies [rad/s] and gains.
-    pub points: Vec<(f64, Complex)>,
+    /// Its points, by frequency.
+    pub points: Vec<NyquistPoint>,
 }
 
 /// The cells of an item that was analysed or computed, and its loops.

@@ -16,7 +16,8 @@ mod theory;
 mod transfers;
 
 pub use analysis::{
-    AnalysisSource, AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis,
+    AnalysisSource, AnalysisView, CurveView, EquilibriumRow, MarginRow, NyquistView, nyquist, of_analysis, phases,
+    within_three_turns,
 };
 pub use cases::{Case, Cases, Ran, cases};
 pub use difference::{Compared, Estimate, differences};

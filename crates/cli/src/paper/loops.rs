@@ -1,8 +1,7 @@
 //! Loops of analyses and formulas as figures: in the complex plane, and their modulus and phase against frequency.
 
-use penstock_fluid::complex::unwrapped;
 use penstock_papers::{Curve, Item, LoopPlot};
-use penstock_report::assemble::{CurveView, NyquistView, nyquist};
+use penstock_report::assemble::{CurveView, NyquistView, nyquist, phases, within_three_turns};
 use penstock_report::figure::{Axis, Figure, Line, Mark, Style};
 use penstock_report::palette;
 
@@ -22,7 +21,7 @@ fn figure(item: &Item, plot: LoopPlot, curves: &[Curve]) -> Figure {
                 name: c.name.clone(),
                 colour: None,
                 comparison: c.comparison,
-                points: c.points.iter().map(|(_, l)| (l.re, l.im)).collect(),
+                points: c.points.iter().map(|p| (p.re, p.im)).collect(),
             };
             nyquist(&NyquistView {
                 title: format!("{}: the complex plane", item.title),
@@ -32,12 +31,14 @@ fn figure(item: &Item, plot: LoopPlot, curves: &[Curve]) -> Figure {
         }
         LoopPlot::Gain => {
             let gain = Figure::new(format!("{}: gain", item.title), frequency(), Axis::new("Modulus", "").log());
-            let modulus = |c: &Curve| c.points.iter().map(|(w, l)| (*w, l.abs())).collect();
+            let modulus = |c: &Curve| c.points.iter().map(|p| (p.frequency_rad_per_s, p.gain().abs())).collect();
             with_lines(gain, curves, modulus, 1.0)
         }
         LoopPlot::Phase => {
             let phase = Figure::new(format!("{}: phase", item.title), frequency(), Axis::new("Phase", "\u{b0}"));
-            with_lines(phase, curves, |c| unwrapped(&c.points), -180.0)
+            let mut phase = with_lines(phase, curves, |c| phases(&c.points), -180.0);
+            within_three_turns(&mut phase);
+            phase
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use core::cell::Cell;
 
-use super::{Busy, LoopResult, NyquistPoint, POINTS, ROOTS, Root};
+use super::{Busy, LoopResult, POINTS, ROOTS, Root};
 use crate::complex::Complex;
 use crate::loop_model::LoopModel;
 use crate::margin::{Margins, Span, Verdict, margins_and_locus, matrix_margins};
+use crate::phase::{self, NyquistPoint};
 use crate::response::Loop;
 use crate::roots::rightmost;
 
@@ -100,28 +101,28 @@ fn limiting((members, part): &(Vec<usize>, Loop), model: LoopModel, critical: f6
         .map(|(at, _)| at)
 }
 
-/// The Nyquist plot of one part, two decades to each side of `middle` [rad/s].
+/// The Nyquist plot of one part, about `middle` [rad/s].
 fn plot(part: &Loop, model: LoopModel, of: &Followed, middle: f64, count: &dyn Fn()) -> Vec<Vec<NyquistPoint>> {
-    let (lowest, highest) = (middle / 100.0, middle * 100.0);
-    let point = |w: f64, l: Complex| NyquistPoint { frequency_rad_per_s: w, re: l.re, im: l.im };
+    let frequencies = around(middle);
     if part.links.len() == 1 {
-        let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
-        let mut w = lowest;
-        let mut plot = Vec::with_capacity(POINTS as usize);
-        for _ in 0..POINTS {
+        let gain = |w: f64| {
             count();
-            let l = part.gain(Complex::axis(w), model);
-            if l.is_finite() {
-                plot.push(point(w, l));
-            }
-            w *= step;
-        }
-        return vec![plot];
+            part.gain(Complex::axis(w), model)
+        };
+        return vec![phase::at(&gain, &frequencies, part.span().0)];
     }
+    let (lowest, highest) = (frequencies[0], frequencies[frequencies.len() - 1]);
     let thin = |locus: &Vec<(f64, Complex)>| {
-        let within: Vec<_> = locus.iter().filter(|(w, _)| (lowest..=highest).contains(w)).collect();
-        let every = within.len().div_ceil(POINTS as usize).max(1);
-        within.into_iter().step_by(every).map(|(w, l)| point(*w, *l)).collect()
+        let mut points = phase::along(locus);
+        points.retain(|p| (lowest..=highest).contains(&p.frequency_rad_per_s));
+        let every = points.len().div_ceil(POINTS as usize).max(1);
+        points.into_iter().step_by(every).collect()
     };
     of.loci.iter().map(thin).collect()
+}
+
+/// The frequencies of a plot, two decades to each side of `middle` [rad/s].
+pub(crate) fn around(middle: f64) -> Vec<f64> {
+    let step = libm::pow(1e4, 1.0 / f64::from(POINTS - 1));
+    core::iter::successors(Some(middle / 100.0), |w| Some(w * step)).take(POINTS as usize).collect()
 }

@@ -3,6 +3,7 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 
 use penstock_fluid::margin::{Span, margins_and_locus};
+use penstock_fluid::phase::along;
 use penstock_fluid::theory::{eta_max, lead_lag, worst_crossing};
 use penstock_fluid::{Complex, Verdict};
 use serde_json::{Map, Value, json};
@@ -66,10 +67,10 @@ fn lead_lag_loop(given: &Given<'_>) -> Result<Answer, String> {
     };
     numbers.insert("off_static".into(), json!({ "low": apart(0.1), "middle": apart(1.0), "high": apart(100.0) }));
     // The spiral's further turns are within the first.
-    let points = locus.into_iter().filter(|(w, l)| w * tau_s < 15.0 && l.abs() < 100.0).collect();
+    let points: Vec<_> = locus.into_iter().filter(|(w, l)| w * tau_s < 15.0 && l.abs() < 100.0).collect();
     Ok(Answer {
         numbers: Value::Object(numbers),
-        curves: vec![Curve { name: String::new(), comparison: false, points }],
+        curves: vec![Curve { name: String::new(), comparison: false, points: along(&points) }],
     })
 }
 
@@ -81,8 +82,9 @@ fn rotated_spiral(given: &Given<'_>) -> Result<Answer, String> {
     let spiral = |s: Complex| nabla(s, 1.0, alpha);
     let rotated = |s: Complex| nabla(s, 1.0, 1.0) * turned;
     let (first, _) = margins_of(&spiral, 1.0);
-    let along = |gain: &dyn Fn(Complex) -> Complex| -> Vec<(f64, Complex)> {
-        (0..400).map(|k| 0.1 * libm::pow(1.0125, f64::from(k))).map(|w| (w, gain(Complex::axis(w)))).collect()
+    let curve = |gain: &dyn Fn(Complex) -> Complex| {
+        let frequencies = (0..400).map(|k| 0.1 * libm::pow(1.0125, f64::from(k)));
+        along(&frequencies.map(|w| (w, gain(Complex::axis(w)))).collect::<Vec<_>>())
     };
     // A constant phase makes no rational loop, so the rotated curve is searched along the frequency.
     let (crossing, nearest) = (crossing(&rotated), nearest(&rotated));
@@ -93,8 +95,8 @@ fn rotated_spiral(given: &Given<'_>) -> Result<Answer, String> {
             "rotated": { "crossing": crossing, "closed_form": worst_crossing(alpha, eta), "least_distance": nearest },
         }),
         curves: vec![
-            Curve { name: "nabla".into(), comparison: false, points: along(&spiral) },
-            Curve { name: "nabla, rotated".into(), comparison: true, points: along(&rotated) },
+            Curve { name: "nabla".into(), comparison: false, points: curve(&spiral) },
+            Curve { name: "nabla, rotated".into(), comparison: true, points: curve(&rotated) },
         ],
     })
 }

@@ -1,5 +1,7 @@
 //! The page of a stability analysis.
 
+use penstock_fluid::phase::NyquistPoint;
+
 use crate::assemble::{command_code, scenario_code};
 use crate::figure::{Axis, Figure, Line, Mark, Style};
 use crate::number::{ABSENT, quantity, short};
@@ -226,4 +228,19 @@ pub fn nyquist(view: &NyquistView) -> Figure {
     figure.x.range = Some((x0 - 0.1, x1 + 0.1));
     figure.y.range = Some((y0 - 0.1, y1 + 0.1));
     figure
+}
+
+/// The phase of `points` against their frequency, where it is known: rad/s and degrees.
+pub fn phases(points: &[NyquistPoint]) -> Vec<(f64, f64)> {
+    points.iter().filter_map(|p| Some((p.frequency_rad_per_s, p.phase_deg?))).collect()
+}
+
+/// The phases in `figure`, by three turns: a delay goes on for hundreds, and what decides is where they pass -180 degrees.
+pub fn within_three_turns(figure: &mut Figure) {
+    const LOWEST: f64 = -1080.0;
+    let all = || figure.lines.iter().flat_map(|line| &line.points).map(|p| p.1).filter(|y| y.is_finite());
+    let (low, high) = all().fold((f64::INFINITY, -180.0), |(l, h): (f64, f64), y| (l.min(y), h.max(y)));
+    if low < LOWEST && high > LOWEST {
+        figure.y.range = Some((LOWEST, high + 45.0));
+    }
 }

@@ -1,13 +1,14 @@
 //! The loop of senders and queues, as a page.
 
-use penstock_fluid::analysis::NyquistPoint;
-use penstock_fluid::complex::unwrapped;
+use penstock_fluid::phase::NyquistPoint;
 use penstock_fluid::sessions::Sessions;
-use penstock_fluid::{Analysis, Complex, LoopModel, Verdict};
+use penstock_fluid::{Analysis, LoopModel, Verdict};
 
 use super::disturbance;
 use super::margins::{caption, row};
-use crate::assemble::analysis::{AnalysisSource, AnalysisView, CurveView, EquilibriumRow, NyquistView};
+use crate::assemble::analysis::{
+    AnalysisSource, AnalysisView, CurveView, EquilibriumRow, NyquistView, phases, within_three_turns,
+};
 use crate::figure::{Axis, Figure, Line, Mark, Style};
 use crate::palette;
 
@@ -95,16 +96,16 @@ fn figures(analysis: &Analysis) -> Vec<Figure> {
     for (k, locus) in last.nyquist.iter().enumerate() {
         let name = if last.nyquist.len() > 1 { format!("eigenlocus {}", k + 1) } else { last.model.name().to_owned() };
         let at = |p: &NyquistPoint| p.frequency_rad_per_s;
-        let modulus = locus.iter().map(|p| (at(p), (p.re * p.re + p.im * p.im).sqrt())).collect();
-        let points: Vec<(f64, Complex)> = locus.iter().map(|p| (at(p), Complex::new(p.re, p.im))).collect();
+        let modulus = locus.iter().map(|p| (at(p), p.gain().abs())).collect();
         gain.lines.push(Line::new(name.clone(), modulus));
-        phase.lines.push(Line::new(name, unwrapped(&points)));
+        phase.lines.push(Line::new(name, phases(locus)));
     }
     gain.marks = vec![Mark::Horizontal { at: 1.0, label: String::new() }];
     phase.marks = vec![Mark::Horizontal { at: -180.0, label: String::new() }];
     if let Some(w) = last.margins.gain_crossover_rad_per_s {
         phase.marks.push(Mark::Vertical { at: w, label: "gain crossover".into() });
     }
+    within_three_turns(&mut phase);
     let mut roots = Figure::new("Rightmost roots", Axis::new("Real part", "1/s"), Axis::new("Imaginary part", "rad/s"))
         .captioned("Disturbances decay if every root lies left of zero. The root nearest to zero decays most slowly.");
     for result in &analysis.models {
