@@ -30,6 +30,12 @@ struct Row {
     measured: Option<f64>,
     bound: String,
     outcome: Outcome,
+    /// Of the law under an objective: from this score on it has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
+    /// Its score beside the references that have bounds; none for a relative objective without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     #[serde(skip_serializing_if = "String::is_empty")]
     why: String,
 }
@@ -231,6 +237,8 @@ impl Replayed {
             measured,
             bound: limits.words(),
             outcome: Outcome::of(measured.is_some_and(|number| limits.keeps(number)), holds),
+            threshold: None,
+            score: None,
             why: why.to_owned(),
         };
         for bound in &self.bounds.bound {
@@ -264,16 +272,27 @@ impl Replayed {
             rows.push(row(what, worst, bound.limits(), bound.holds, &why));
         }
         let Some((kind, limits)) = self.bounds.objective.zip(self.bounds.measure) else { return rows };
-        let references = self.bounds.references.iter().map(|(name, limits)| (name.clone(), *limits));
-        for (who, limits) in [(self.bounds.law.clone(), limits)].into_iter().chain(references) {
-            let of = runs.iter().filter(|(wanted, _)| wanted.who.as_ref() == Some(&who));
-            let numbers: Vec<f64> = of
-                .filter_map(|(_, measured)| match measured {
-                    Measured::Number(number) => *number,
-                    Measured::Cell(_) => None,
-                })
-                .collect();
-            rows.push(row(format!("{}: {who}", kind.word()), median(&numbers), limits, true, ""));
+        // The law, and then the references in the order of the objective, which may have the law among them.
+        let scored = runs.iter().filter_map(|(wanted, measured)| match (&wanted.who, measured) {
+            (Some(who), Measured::Number(number)) => Some((who.as_str(), *number)),
+            _ => None,
+        });
+        let scored: Vec<(&str, Option<f64>)> = scored.collect();
+        let of = scored.chunks(self.bounds.seeds()).map(|runs| {
+            let numbers: Vec<f64> = runs.iter().filter_map(|(_, number)| *number).collect();
+            (runs[0].0, median(&numbers))
+        });
+        let of: Vec<(&str, Option<f64>)> = of.collect();
+        let references: Vec<f64> = of.iter().skip(1).filter_map(|(_, number)| *number).collect();
+        for (at, (who, number)) in of.into_iter().enumerate() {
+            let limits = if at == 0 { limits } else { self.bounds.references[who] };
+            let mut row = row(format!("{}: {who}", kind.word()), number, limits, true, "");
+            if at == 0 {
+                row.threshold = Some(kind.threshold());
+                let known = !(kind.is_relative() && references.is_empty());
+                row.score = number.filter(|_| known).map(|number| kind.score(number, &references));
+            }
+            rows.push(row);
         }
         rows
     }

@@ -88,6 +88,12 @@ fn a_failure_is_found_shrunk_and_replayed() {
     // Its bounds are kept; a bound that is better than what is seen is broken.
     let replayed = bench.well(&["break", "--replay", HOME]);
     assert!(replayed.contains("kept") && replayed.contains("0 broken"), "{replayed}");
+    // The law has a score, and the score says that it has failed.
+    let rows: Value = serde_json::from_str(&bench.well(&["break", "--replay", HOME, "--json"])).unwrap();
+    let scored: Vec<&Value> = rows.as_array().unwrap().iter().filter(|row| row.get("score").is_some()).collect();
+    assert_eq!((scored.len(), &scored[0]["threshold"]), (1, &0.9.into()));
+    let (score, measured) = (scored[0]["score"].as_f64().unwrap(), scored[0]["measured"].as_f64().unwrap());
+    assert!((score - (1.0 - 1.0 / measured)).abs() < 1e-9, "{score} {measured}");
     let bounds = bench.names(HOME).into_iter().find(|name| name.ends_with(".bounds.toml")).unwrap();
     let path = bench.path(HOME).join(bounds);
     let text = fs::read_to_string(&path).unwrap();
