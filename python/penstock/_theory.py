@@ -137,7 +137,8 @@ class LoopModel:
         """Return frequencies [rad/s], modulus and phase [degrees] of each curve of ``nyquist``.
 
         The phase has no jumps by a whole turn, however far apart the frequencies are: the analysis follows it between
-        them. It is NaN where it does not: where the gain is zero, and where hundreds of round trips would take too long.
+        them. It is NaN where it does not: where the gain is zero, below a hundred turns, and where hundreds of round trips
+        would take too long.
         """
         numpy = _numpy()
         nan = float("nan")

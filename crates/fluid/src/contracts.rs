@@ -545,8 +545,7 @@ impl Closed {
             margins.delay_margin_s = None;
         }
         let middle = margins.gain_crossover_rad_per_s.or(margins.phase_crossover_rad_per_s).unwrap_or(1.0 / slowest_s);
-        let on_axis = |w: f64| gain(Complex::axis(w));
-        let nyquist = phase::at(&on_axis, &around(middle), slowest_s);
+        let nyquist = phase::at(&gain, &around(middle), slowest_s);
         LoopResult { model, margins, limiting_class: None, roots, nyquist: vec![nyquist] }
     }
 }

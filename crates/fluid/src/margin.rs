@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::complex::Complex;
 use crate::eigen;
-use crate::phase::turn_between;
+use crate::phase::{TURN, turn_between};
 
 /// The stability of the closed loop: whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -108,9 +108,6 @@ pub struct Span {
 
 /// A gain along a line: frequency [rad/s] and value.
 type Curve = Vec<(f64, Complex)>;
-
-/// The largest turn, about 0 and about -1, between neighbours of a curve [rad].
-const TURN: f64 = 0.35;
 
 /// A gain below this is so far inside that its turns about zero decide no margin below fifty; only those about -1 are
 /// followed. Between senders of hundreds of round trips it turns about zero with each.

@@ -11,12 +11,15 @@ use serde::Serialize;
 
 use crate::complex::Complex;
 
-/// The turn of the longest round trip in one step, and the largest turn of the gain in half of one [rad].
-const STEP: f64 = 1.5;
-const TURN: f64 = 1.0;
+/// The turn of the longest round trip in one step [rad], and the largest turn of a gain between neighbours of a curve: as fine
+/// as the curve whose encirclements decide stability.
+const STEP: f64 = 0.3;
+pub(crate) const TURN: f64 = 0.35;
 
-/// A curve is not followed by more evaluations of its gain than that: among hundreds of round trips, each costs as much
-/// as there are.
+/// A phase is not followed further down [rad]: a hundred turns.
+const LOWEST: f64 = -200.0 * PI;
+
+/// Nor by more evaluations of the gain: among hundreds of round trips, each costs as much as there are.
 const MANY: usize = 20_000;
 
 /// A point of the loop gain.
@@ -29,7 +32,8 @@ pub struct NyquistPoint {
     /// Imaginary part of L.
     pub im: f64,
     /// Phase of L [degrees], without jumps by a whole turn; that of the lowest frequency is in (-270, 90]. Absent where L
-    /// is zero and where the phase would take too long to follow.
+    /// is zero, below a hundred turns, and where the phase would take too long to follow. Among tens of round trips a pole and
+    /// a zero may be nearer to each other than the curve's points: there it may be off by whole turns below the fifteenth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_deg: Option<f64>,
 }
@@ -61,45 +65,53 @@ pub fn along(curve: &[(f64, Complex)]) -> Vec<NyquistPoint> {
 
 /// The gain at growing `frequencies` [rad/s] where it is finite. Its phase is followed from as low as the first of them, or as
 /// a tenth of a radian of the longest round trip `slowest_s`.
-pub(crate) fn at(gain: &dyn Fn(f64) -> Complex, frequencies: &[f64], slowest_s: f64) -> Vec<NyquistPoint> {
+///
+/// Zeros and poles on the axis turn the phase by half a turn, and nothing there says which way. The phase is followed beside
+/// them, as the Nyquist criterion counts: to their right, where a zero leads and a pole lags.
+pub(crate) fn at(gain: &dyn Fn(Complex) -> Complex, frequencies: &[f64], slowest_s: f64) -> Vec<NyquistPoint> {
+    let sigma = 1e-6 / slowest_s;
     let taken = Cell::new(0);
-    let count = |w: f64| {
+    let beside = |w: f64| {
         taken.set(taken.get() + 1);
-        gain(w)
+        gain(Complex::new(sigma, w))
     };
     let Some(&lowest) = frequencies.first() else { return Vec::new() };
     let start = lowest.min(0.1 / slowest_s);
-    let mut last = (start, count(start));
+    let mut last = (start, beside(start));
     let mut phase = Some(first(last.1));
     let mut points = Vec::with_capacity(frequencies.len());
     for &w in frequencies {
-        let next = (w, count(w));
+        let on_axis = gain(Complex::axis(w));
+        if !on_axis.is_finite() {
+            continue;
+        }
+        let next = (w, beside(w));
         if !has_phase(next.1) {
-            if next.1.is_finite() {
-                points.push(NyquistPoint::new(w, next.1, None));
-            }
+            points.push(NyquistPoint::new(w, on_axis, None));
             continue;
         }
         if !has_phase(last.1) {
             phase = Some(first(next.1));
         } else if let Some(so_far) = phase {
             let steps = ((w - last.0) * slowest_s / STEP).ceil().max(1.0);
-            phase = (steps < (MANY - taken.get().min(MANY)) as f64).then(|| {
+            let short = steps < (MANY - taken.get().min(MANY)) as f64;
+            phase = (so_far > LOWEST && short).then(|| {
                 let mut turned = so_far;
                 let mut from = last;
                 for k in 1..=steps as u32 {
                     let at = last.0 + (w - last.0) * f64::from(k) / steps;
-                    let to = if f64::from(k) < steps { (at, count(at)) } else { next };
+                    let to = if f64::from(k) < steps { (at, beside(at)) } else { next };
                     if !has_phase(to.1) {
                         continue;
                     }
-                    turned += turn_between(&count, from, to, (TURN, 40));
+                    turned += turn_between(&beside, from, to, (TURN, 40));
                     from = to;
                 }
                 turned
             });
         }
-        points.push(NyquistPoint::new(w, next.1, phase));
+        let here = phase.filter(|_| has_phase(on_axis)).map(|phase| phase + turn(next.1, on_axis));
+        points.push(NyquistPoint::new(w, on_axis, here));
         last = next;
     }
     points
@@ -146,8 +158,8 @@ mod tests {
     use super::*;
 
     /// `exp(-s)/s` lags by a quarter turn and by its delay, however many turns that is.
-    fn lagging(w: f64) -> Complex {
-        (-Complex::axis(w)).exp() / Complex::axis(w)
+    fn lagging(s: Complex) -> Complex {
+        (-s).exp() / s
     }
 
     fn agrees(points: &[NyquistPoint], lag_deg: impl Fn(f64) -> f64) {
@@ -159,16 +171,16 @@ mod tests {
 
     #[test]
     fn phases_of_a_fine_curve_go_on_beyond_a_turn() {
-        let curve: Vec<_> = (1..=200).map(|k| 0.1 * f64::from(k)).map(|w| (w, lagging(w))).collect();
+        let curve: Vec<_> = (1..=200).map(|k| 0.1 * f64::from(k)).map(|w| (w, lagging(Complex::axis(w)))).collect();
         agrees(&along(&curve), |w| 90.0 + w.to_degrees());
     }
 
-    /// A hundred frequencies over four decades: the last are fifteen turns apart.
+    /// Forty frequencies over four decades: the last are seventeen turns apart.
     #[test]
     fn frequencies_of_a_plot_may_be_many_turns_apart() {
-        let frequencies: Vec<f64> = (0..100).map(|k| 0.1 * libm::pow(1e4, f64::from(k) / 99.0)).collect();
+        let frequencies: Vec<f64> = (0..40).map(|k| 0.05 * libm::pow(1e4, f64::from(k) / 39.0)).collect();
         let points = at(&lagging, &frequencies, 1.0);
-        assert_eq!(points.len(), 100);
+        assert_eq!(points.len(), 40);
         agrees(&points, |w| 90.0 + w.to_degrees());
     }
 
@@ -181,17 +193,28 @@ mod tests {
     /// Two integrators lag by half a turn, whatever the sign of the last bit.
     #[test]
     fn integrators_lag() {
-        let double = |w: f64| Complex::ONE / (Complex::axis(w) * Complex::axis(w)) * Complex::new(1.0, -1e-9);
+        let double = |s: Complex| Complex::ONE / (s * s);
         agrees(&at(&double, &[0.1, 1.0, 10.0], 1.0), |_| 180.0);
+    }
+
+    /// An average over two seconds has zeros at multiples of `pi`, each of which leads by half a turn, and lags by one second.
+    #[test]
+    fn zeros_on_the_axis_lead() {
+        let average = |s: Complex| (s * 2.0).hold();
+        let frequencies: Vec<f64> = (1..100).map(|k| 0.5 * f64::from(k)).collect();
+        let halves = |w: f64| 180.0 * (w / core::f64::consts::PI).floor();
+        agrees(&at(&average, &frequencies, 2.0), |w| w.to_degrees() - halves(w));
     }
 
     /// What would take too long is absent, and the gain stays.
     #[test]
     fn a_curve_is_followed_so_far() {
-        let points = at(&lagging, &[1.0, 10.0, 1e9], 1.0);
-        let known: Vec<bool> = points.iter().map(|p| p.phase_deg.is_some()).collect();
-        assert_eq!(known, [true, true, false]);
-        assert!(points[2].re.is_finite());
+        for far in [[1.0, 10.0, 1e9], [1.0, 700.0, 701.0]] {
+            let points = at(&lagging, &far, 1.0);
+            let known: Vec<bool> = points.iter().map(|p| p.phase_deg.is_some()).collect();
+            assert_eq!(known, [true, true, false]);
+            assert!(points[2].re.is_finite());
+        }
     }
 
     /// Where the gain has no value, or is zero, the phase goes on behind it, and nothing is evaluated for ever.
@@ -199,9 +222,9 @@ mod tests {
     fn a_gap_is_passed_over() {
         for hole in [Complex::new(f64::NAN, 0.0), Complex::ZERO] {
             let taken = Cell::new(0);
-            let gain = |w: f64| {
+            let gain = |s: Complex| {
                 taken.set(taken.get() + 1);
-                if (w - 1.5).abs() < 0.2 { hole } else { lagging(w) }
+                if (s.im - 1.5).abs() < 0.2 { hole } else { lagging(s) }
             };
             let points = at(&gain, &[1.0, 1.5, 2.0], 1.0);
             assert!(taken.get() < 1000, "{}", taken.get());

@@ -105,9 +105,9 @@ fn limiting((members, part): &(Vec<usize>, Loop), model: LoopModel, critical: f6
 fn plot(part: &Loop, model: LoopModel, of: &Followed, middle: f64, count: &dyn Fn()) -> Vec<Vec<NyquistPoint>> {
     let frequencies = around(middle);
     if part.links.len() == 1 {
-        let gain = |w: f64| {
+        let gain = |s: Complex| {
             count();
-            part.gain(Complex::axis(w), model)
+            part.gain(s, model)
         };
         return vec![phase::at(&gain, &frequencies, part.span().0)];
     }
