@@ -683,6 +683,9 @@ class PathSummary:
     gap_max_s: float
     """Longest gap: an interval in which the thread of the path did not run although it was not waiting."""
 
+    gaps_above_500_us: int | None = None
+    """Number of such gaps above 0.5 ms; absent in records of versions that did not count them."""
+
     gaps_above_5_ms: int
     """Number of such gaps above 5 ms."""
 

@@ -34,13 +34,15 @@ pub struct Lateness {
     packets: Histogram,
     handed: u64,
     latest: Time,
+    short_gaps: u64,
     gaps: u64,
     longest_gap: Time,
     /// Packets that a device could not take or give: the endpoints' queues to the path, and refused writes.
     pub device_drops: u64,
 }
 
-/// Gaps longer than this are counted.
+/// Gaps longer than these are counted.
+const SHORT_GAP: Time = Time(500_000_000);
 const GAP: Time = Time(5_000_000_000);
 
 impl Lateness {
@@ -56,6 +58,7 @@ impl Lateness {
     /// The path did not look for so long.
     #[inline]
     pub(crate) fn looked_away(&mut self, span: Time) {
+        self.short_gaps += u64::from(span > SHORT_GAP);
         self.gaps += u64::from(span > GAP);
         self.longest_gap = self.longest_gap.max(span);
     }
@@ -70,6 +73,7 @@ impl Lateness {
             lateness_p99: at(0.99),
             lateness_p999: at(0.999),
             latest: self.latest,
+            short_gaps: self.short_gaps,
             gaps: self.gaps,
             longest_gap: self.longest_gap,
             device_drops: self.device_drops,
@@ -109,6 +113,8 @@ pub struct Error {
     pub lateness_p999: Option<Time>,
     /// The latest.
     pub latest: Time,
+    /// Gaps above 0.5 ms: what came meanwhile goes on at once.
+    pub short_gaps: u64,
     /// Gaps above 5 ms.
     pub gaps: u64,
     /// The longest gap.
@@ -153,6 +159,9 @@ mod tests {
         let mut away = lateness.clone();
         away.looked_away(Time(6000 * US));
         assert_eq!((away.sum_up(bound).gaps, away.sum_up(bound).beyond.len()), (1, 1));
+        away.looked_away(Time(600 * US));
+        away.looked_away(Time(400 * US));
+        assert_eq!((away.sum_up(bound).gaps, away.sum_up(bound).short_gaps), (1, 3));
         lateness.device_drops = 1;
         assert_eq!(lateness.sum_up(bound).beyond, ["1 packets were lost between a network device and the emulator"]);
     }

@@ -68,6 +68,9 @@ pub struct PathSummary {
     pub gap_bound_s: f64,
     /// Longest gap: an interval in which the thread of the path did not run although it was not waiting.
     pub gap_max_s: f64,
+    /// Number of such gaps above 0.5 ms; absent in records of versions that did not count them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaps_above_500_us: Option<u64>,
     /// Number of such gaps above 5 ms.
     pub gaps_above_5_ms: u64,
     /// Packets lost between an end and the path when a device overflowed.

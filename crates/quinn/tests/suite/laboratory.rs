@@ -41,17 +41,20 @@ pub(crate) struct Line {
     pub(crate) ends: Ends,
 }
 
-/// What real ends add to quinn-proto: both are zero where they add nothing.
+/// What real ends add to quinn-proto: each is zero where it adds nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
     /// A timer goes off at a multiple of this, and a thread sleeps for multiples of this: a millisecond in tokio and in epoll.
     pub(crate) tick: Duration,
     /// Datagrams that arrive are read together, at multiples of this.
     pub(crate) batch: Duration,
+    /// The machine stands still for so long, once in so long: datagrams that arrive meanwhile are read at its end.
+    pub(crate) pause: (Duration, Duration),
 }
 
 impl Ends {
-    pub(crate) const EXACT: Self = Self { tick: Duration::ZERO, batch: Duration::ZERO };
+    pub(crate) const EXACT: Self =
+        Self { tick: Duration::ZERO, batch: Duration::ZERO, pause: (Duration::ZERO, Duration::ZERO) };
 }
 
 impl Line {
@@ -383,7 +386,8 @@ impl Laboratory {
 
     fn carry(&mut self, at: Instant, to: usize, bytes: Vec<u8>) {
         self.order += 1;
-        let at = self.begin + up(at - self.begin, self.line.ends.batch);
+        let Ends { batch, pause, .. } = self.line.ends;
+        let at = self.begin + after_pause(up(at - self.begin, batch), pause);
         self.under_way.push(Reverse(Arrival { at, order: self.order, to, bytes }));
     }
 
@@ -486,6 +490,15 @@ fn up(span: Duration, multiple: Duration) -> Duration {
     }
     let count = span.as_nanos().div_ceil(multiple.as_nanos()) as u32;
     multiple * count
+}
+
+/// A time, or the end of the pause in which it lies. The first pause comes after the handshake.
+fn after_pause(at: Duration, (lasts, every): (Duration, Duration)) -> Duration {
+    if every.is_zero() || at < every {
+        return at;
+    }
+    let into = Duration::from_nanos((at.as_nanos() % every.as_nanos()) as u64);
+    at + lasts.saturating_sub(into)
 }
 
 /// A factory as quinn takes it.

@@ -279,7 +279,12 @@ fn leaves(line: Line, packets: u64, sender: &str) -> Vec<f64> {
 fn the_queue_of_bbr_grows_with_what_ends_read_at_once() {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
     let with = |line: Line, tick: f64, batch: f64| {
-        let found = through_quinn("bbr3", Line { ends: Ends { tick: ms(tick), batch: ms(batch) }, ..line }, 8, 25);
+        let found = through_quinn(
+            "bbr3",
+            Line { ends: Ends { tick: ms(tick), batch: ms(batch), ..Ends::EXACT }, ..line },
+            8,
+            25,
+        );
         println!("{} Mbit/s, CoDel {}, {tick} ms, {batch} ms: {found:?}", line.rate_bit_per_s / 1e6, line.codel);
         found.queue
     };
@@ -289,5 +294,27 @@ fn the_queue_of_bbr_grows_with_what_ends_read_at_once() {
         let [quarter, half, one] = [0.25, 0.5, 1.0].map(|batch| with(line, 0.0, batch) / exact);
         assert!((ticks - 1.0).abs() < 0.1, "{ticks}");
         assert!(1.0 < quarter && quarter < half && half < one && half > 1.4 && one > 2.0, "{quarter} {half} {one}");
+    }
+}
+
+/// A machine stands still for a moment now and then. What came meanwhile is acknowledged at once, its rate is above the line's, and the
+/// filter of the bandwidth keeps the largest.
+#[test]
+#[ignore = "takes minutes; make nightly runs it"]
+fn the_queue_of_bbr_grows_with_pauses() {
+    let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
+    for line in [line(100.0, 1.0), codel(100.0)] {
+        let with = |lasts: f64, every: f64| {
+            let ends = Ends { pause: (ms(lasts), ms(every)), ..Ends::EXACT };
+            let found = through_quinn("bbr3", Line { ends, ..line }, 8, 25);
+            println!("CoDel {}, {lasts} ms each {every} ms: {found:?}", line.codel);
+            found.queue
+        };
+        let exact = with(0.0, 0.0);
+        for lasts in [0.5, 1.0, 2.0] {
+            for every in [113.0, 317.0, 1013.0, 3019.0] {
+                println!("{lasts} ms each {every} ms: {:.2}", with(lasts, every) / exact);
+            }
+        }
     }
 }

@@ -37,6 +37,7 @@ fn error(path: &PathSummary) -> TableView {
         ("Lateness p99.9", found(path.lateness_p999_s), nothing()),
         ("Lateness, latest", time(path.lateness_max_s), nothing()),
         ("Longest gap", time(path.gap_max_s), time(path.gap_bound_s)),
+        ("Gaps above 0.5 ms", path.gaps_above_500_us.map_or_else(|| ABSENT.to_owned(), count), nothing()),
         ("Gaps above 5 ms", count(path.gaps_above_5_ms), nothing()),
         ("Device drops", count(path.device_drops), count(0)),
         ("Packets delivered", count(path.packets), nothing()),

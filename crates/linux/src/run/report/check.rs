@@ -105,6 +105,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         lateness_max_s: error.latest.seconds(),
         gap_bound_s: error.bound.longest_gap.seconds(),
         gap_max_s: error.longest_gap.seconds(),
+        gaps_above_500_us: Some(error.short_gaps),
         gaps_above_5_ms: error.gaps,
         device_drops: error.device_drops,
         not_carried: outcome.strangers + outcome.flawed + outcome.refused,
