@@ -1,4 +1,4 @@
-// Numbers as people read them: the rules of crates/report/src/number.rs.
+// Numbers as people read them: the rules of crates/report/src/number.rs, and those of labels in crates/report/src/scale.rs.
 
 interface Prefix {
   readonly factor: number;
@@ -127,6 +127,10 @@ function decimalsOf(distance: number): number {
   return 12;
 }
 
+function isPowerOfTen(value: number): boolean {
+  return value.toExponential(6).startsWith("1.000000e");
+}
+
 /** Labels of ticks far apart: each with its own prefix, as in 155M; times and plain numbers with one prefix. */
 export function labelledApart(ticks: readonly number[], unit: string): Labelled {
   const least = Math.min(...ticks.filter((t) => t !== 0).map(Math.abs));
@@ -138,12 +142,10 @@ export function labelledApart(ticks: readonly number[], unit: string): Labelled 
     };
     return { labels: ticks.map(each), unit };
   }
-  if (unit !== "s" && (most >= 1e5 || least < 1e-3)) {
-    const power = (tick: number) => {
-      const exponent = Math.round(Math.log10(tick));
-      return Math.abs(tick / 10 ** exponent - 1) < 1e-9 ? `10${superscript(exponent)}` : short(tick, 3);
-    };
-    return { labels: ticks.map(power), unit };
+  // A unit with prefixes keeps them, and a power beside a plain number is hard to compare.
+  const prefixed = unit === "s" || UPWARDS.includes(unit);
+  if (!prefixed && (most >= 1e5 || least < 1e-3) && ticks.every(isPowerOfTen)) {
+    return { labels: ticks.map((tick) => `10${superscript(exponentOf(tick, 1))}`), unit };
   }
   const { factor, symbol } =
     unit === "s" ? prefix(most <= 10 && least < 1 ? least : most, unit, 0.1) : prefix(least, unit);

@@ -239,50 +239,79 @@ fn title(axis: &Axis, unit: &str) -> String {
 }
 
 /// Labels of ticks, and the axis title with the unit that goes with them. `step` is their distance where they are equally far
-/// apart.
+/// apart. `web/src/number.ts` has the same rule; `tests/labels.json` holds both to it.
 fn labels(axis: &Axis, values: &[f64], step: Option<f64>) -> (String, Vec<String>) {
-    let unit = axis.unit.as_str();
-    let title = |unit: &str| title(axis, unit);
+    let (labels, unit) = match step {
+        Some(step) => evenly(values, &axis.unit, step),
+        None => apart(values, &axis.unit),
+    };
+    (title(axis, &unit), labels)
+}
+
+/// Labels of ticks far apart, and the unit they are in.
+fn apart(values: &[f64], unit: &str) -> (Vec<String>, String) {
     let most = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let least = values.iter().filter(|v| **v != 0.0).fold(f64::INFINITY, |m, v| m.min(v.abs()));
     let prefixed = Prefix::of_unit(unit).len() > 1;
-
-    let Some(step) = step else {
-        // Values far apart, each with its own prefix: 155M, 622M, 2.5G [bit/s]. Times would read badly so: one prefix.
-        if prefixed && unit != "s" && Prefix::for_value(least, unit) != Prefix::for_value(most, unit) {
-            let each = |v: &f64| {
-                let p = Prefix::for_value(*v, unit);
-                format!("{}{}", number::short(v / p.factor, 4), p.symbol)
-            };
-            return (title(unit), values.iter().map(each).collect());
-        }
-        let prefix = if unit == "s" && least < 1.0 && most <= 10.0 {
-            Prefix::leaving(least, unit, 0.1)
-        } else {
-            Prefix::for_value(least, unit)
-        };
-        let powers = (most >= 1e5 || least < 1e-3) && values.iter().all(|v| is_power_of_ten(*v)) && !prefixed;
+    // Each with its own prefix: 155M, 622M, 2.5G [bit/s]. Times would read badly so: one prefix.
+    if prefixed && unit != "s" && Prefix::for_value(least, unit) != Prefix::for_value(most, unit) {
         let each = |v: &f64| {
-            if powers {
-                format!("10{}", number::superscript(number::decimal_exponent(*v, 1)))
-            } else {
-                number::short(v / prefix.factor, 5)
-            }
+            let p = Prefix::for_value(*v, unit);
+            format!("{}{}", number::short(v / p.factor, 4), p.symbol)
         };
-        return (title(&format!("{}{unit}", prefix.symbol)), values.iter().map(each).collect());
-    };
-
-    let prefix = Prefix::leaving(most, unit, 2.0);
-    let (factor, unit) = if most == 0.0 || (most / prefix.factor < 1e5 && decimals_of(step / prefix.factor) <= 3) {
-        (prefix.factor, format!("{}{unit}", prefix.symbol))
+        return (values.iter().map(each).collect(), unit.to_owned());
+    }
+    let prefix = if unit == "s" {
+        Prefix::leaving(if least < 1.0 && most <= 10.0 { least } else { most }, unit, 0.1)
     } else {
-        let exponent = number::decimal_exponent(most, 1).div_euclid(3) * 3;
-        let power = format!("10{}", number::superscript(exponent));
-        let unit = if unit.is_empty() { power } else { format!("{power} {unit}") };
-        (libm::pow(10.0, exponent as f64), unit)
+        Prefix::for_value(least, unit)
     };
+    let powers = (most >= 1e5 || least < 1e-3) && values.iter().all(|v| is_power_of_ten(*v)) && !prefixed;
+    let each = |v: &f64| {
+        if powers {
+            format!("10{}", number::superscript(number::decimal_exponent(*v, 1)))
+        } else {
+            number::short(v / prefix.factor, 5)
+        }
+    };
+    (values.iter().map(each).collect(), format!("{}{unit}", prefix.symbol))
+}
+
+/// A label has at most so many digits.
+const LONG: usize = 7;
+/// Values below this, in steps below that, have a power of ten in their unit.
+const SMALL: f64 = 0.01;
+const FINE: f64 = 1e-3;
+
+/// Labels of equally spaced ticks, with one prefix, and their unit. Where they would be long, they are differences from a value
+/// in the unit.
+fn evenly(values: &[f64], unit: &str, step: f64) -> (Vec<String>, String) {
+    let most = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+    let prefix = Prefix::leaving(most, unit, 2.0);
+    let (mut factor, mut symbol) = (prefix.factor, prefix.symbol.to_owned());
+    let scaled = most / factor;
+    // A power of ten helps where no prefix makes the values neither long nor small. The smallness of a step alone is no reason.
+    let power = scaled >= 1e5 || (most > 0.0 && scaled < SMALL && step / factor < FINE);
+    if power {
+        let exponent = number::decimal_exponent(most, 1).div_euclid(3) * 3;
+        factor = libm::pow(10.0, exponent as f64);
+        symbol = format!("10{} ", number::superscript(exponent));
+    }
+    let words = format!("{symbol}{unit}").trim().to_owned();
     let decimals = decimals_of(step / factor);
-    (title(&unit), values.iter().map(|v| number::fixed(v / factor, decimals)).collect())
+    let digits = format!("{:.0}", libm::trunc(most / factor)).len() + decimals;
+    let Some(first) = values.first().filter(|_| values.len() > 1 && digits > LONG) else {
+        return (values.iter().map(|v| number::fixed(v / factor, decimals)).collect(), words);
+    };
+    // Their common part, of as many digits as are shared by all, stands once in the title.
+    let room = values.iter().fold(0.0_f64, |m, v| m.max((v - first).abs())) / factor;
+    let kept = (-number::decimal_exponent(10.0 * room, 1)).max(0) as usize;
+    let from = first / factor;
+    let base: f64 = format!("{from:.kept$}").parse().unwrap_or(from);
+    let sign = if base < 0.0 { "" } else { "+" };
+    let times = if power { "\u{d7} " } else { "" };
+    let unit = format!("{sign}{} {times}{words}", number::fixed(base, kept));
+    (values.iter().map(|v| number::fixed(v / factor - base, decimals)).collect(), unit.trim().to_owned())
 }
 
 /// Digits after the point that a multiple of `step` needs; a step has at most two digits of its own.
@@ -353,6 +382,26 @@ mod tests {
         for (unit, values, title, ticks) in cases {
             let (t, l) = ruler(&Axis::new("V", *unit).log(), values, Fit::Tight);
             assert_eq!((t.as_str(), l.as_str()), (*title, *ticks), "{unit} {values:?}");
+        }
+    }
+
+    /// The viewer's tests read the same file.
+    #[test]
+    fn labels_are_those_of_the_viewer() {
+        #[derive(serde::Deserialize)]
+        struct Case {
+            unit: String,
+            ticks: Vec<f64>,
+            apart: bool,
+            labels: Vec<String>,
+            title: String,
+        }
+        let cases: Vec<Case> = serde_json::from_str(include_str!("../tests/labels.json")).unwrap();
+        for Case { unit, ticks, apart, labels, title } in cases {
+            let step = (!apart).then(|| ticks[1] - ticks[0]);
+            let found = super::labels(&Axis::new("", unit.as_str()), &ticks, step);
+            let title = if title.is_empty() { title } else { format!("[{title}]") };
+            assert_eq!(found, (title, labels), "{ticks:?} {unit}");
         }
     }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 
@@ -93,6 +94,23 @@ test("numbers read as the tables beside them", () => {
   assert.deepEqual(labelled([0, 0.01, 0.02], "s"), { labels: ["0", "10", "20"], unit: "ms" });
   assert.deepEqual(labelledApart([155e6, 10e9], "bit/s"), { labels: ["155M", "10G"], unit: "bit/s" });
   assert.deepEqual(labelledApart([1e-6, 1], ""), { labels: ["10\u207b\u2076", "10\u2070"], unit: "" });
+});
+
+test("labels are those of the drawings", () => {
+  interface Case {
+    readonly unit: string;
+    readonly ticks: readonly number[];
+    readonly apart: boolean;
+    readonly labels: readonly string[];
+    readonly title: string;
+  }
+  // The tests run in the folder of the viewer; the tests of the drawings read the same file.
+  const cases = JSON.parse(readFileSync("../crates/report/tests/labels.json", "utf8")) as Case[];
+  assert.ok(cases.length > 20);
+  for (const { unit, ticks, apart, labels, title } of cases) {
+    const found = (apart ? labelledApart : labelled)(ticks, unit);
+    assert.deepEqual(found, { labels, unit: title }, `${ticks.join(" ")} ${unit}`);
+  }
 });
 
 test("labels of a narrow axis differ, keep the prefix of their unit, and are no longer than their room", () => {
