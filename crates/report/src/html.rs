@@ -162,6 +162,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
             let _ = writeln!(out, "<figure data-figure=\"{number}\">");
             if drawn {
                 let _ = writeln!(out, "<div class=\"plot\">{}</div>", svg::draw(figure));
+                let _ = writeln!(out, "<div class=\"plot narrow\">{}</div>", svg::draw_narrow(figure));
             }
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));

@@ -15,10 +15,12 @@ use crate::trace::{self, Envelope};
 use canvas::Anchor::{End, Start};
 use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape};
 use layout::{Area, Legend};
-use words::{text_width, wrap};
+use words::{fitted, text_width, wrap};
 
-/// Width of every figure in pixels; the height follows from its content.
+/// Width of a figure in pixels; the height follows from its content.
 pub const WIDTH: u32 = 640;
+/// Width of the same figure for a narrow screen, on which words of the other one would be half as large.
+const NARROW: u32 = 320;
 
 const TITLE_SIZE: u32 = 15;
 const LABEL_SIZE: u32 = 13;
@@ -31,8 +33,17 @@ const BUDGET: usize = 12_000;
 
 /// The figure as an `<svg>` element that stands alone or within a page.
 pub fn draw(figure: &Figure) -> String {
-    let plan = Plan::new(figure);
-    let mut canvas = Canvas::new(WIDTH, plan.height);
+    draw_in(figure, WIDTH)
+}
+
+/// The figure as an `<svg>` element for a screen of about 360 pixels, where its words have the size that they have elsewhere.
+pub(crate) fn draw_narrow(figure: &Figure) -> String {
+    draw_in(figure, NARROW)
+}
+
+fn draw_in(figure: &Figure, width: u32) -> String {
+    let plan = Plan::new(figure, width);
+    let mut canvas = Canvas::new(width, plan.height);
     plan.heading(&mut canvas, figure);
     plan.warm_up(&mut canvas, figure);
     plan.frame(&mut canvas);
@@ -62,7 +73,13 @@ struct Plan {
     area: Area,
     x: Ruler,
     y: Ruler,
-    x_labels: Vec<(Place, Vec<String>)>,
+    /// Its title in lines.
+    y_title: Vec<String>,
+    x_labels: Vec<Label>,
+    /// Where the title of the horizontal axis is, from the top.
+    x_title: f64,
+    /// Names of the ticks, by their numbers, where names find no room along the axis.
+    key: Vec<(String, Vec<String>)>,
     colours: Vec<Ink>,
     /// Notes about the axes, in lines.
     notes: Vec<String>,
@@ -71,38 +88,59 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(figure: &Figure) -> Self {
-        let (mut x, mut y) = rulers(figure);
+    fn new(figure: &Figure, width: u32) -> Self {
+        let full = f64::from(width);
+        let narrow = width < WIDTH;
+        let wanted = if narrow { (4, 5) } else { (7, 5) };
+        let (mut x, mut y) = rulers(figure, wanted);
         for (ruler, axis) in [(&mut x, &figure.x), (&mut y, &figure.y)] {
             // Numbers on an axis without data would be made up.
             if figure.is_empty() && axis.range.is_none() && axis.ticks.is_empty() {
                 ruler.forget(axis);
             }
         }
-        let title = wrap(&figure.title, WIDTH as f64 - 24.0, TITLE_SIZE as f64 * 1.06);
+        let title = wrap(&figure.title, full - 24.0, TITLE_SIZE as f64 * 1.16);
         let empty = figure.is_empty();
         let named = figure.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty() && !empty);
-        let legend = Legend::new(named.map(|(i, l)| (i, l.name.as_str())), WIDTH as f64 - 24.0, TICK_SIZE as f64);
+        let legend = Legend::new(named.map(|(i, l)| (i, l.name.as_str())), full - 24.0, TICK_SIZE as f64);
         let envelopes: Vec<Option<Envelope>> = figure.lines.iter().map(|l| envelope(l, &x, &y)).collect();
         let notes = if empty { String::new() } else { notes(figure, &x, &y, &envelopes) };
-        let notes = wrap(&notes, WIDTH as f64 - 40.0, NOTE_SIZE as f64);
+        let notes = wrap(&notes, full - 40.0, NOTE_SIZE as f64);
         let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + notes.len() as f64 * NOTE_LINE + 10.0;
 
+        let height = match (figure.equal_aspect, narrow) {
+            (true, false) => 400.0,
+            (true, true) => 240.0,
+            (false, false) => 246.0,
+            (false, true) => 190.0,
+        };
+        let y_title = wrap(&y.title, height + 40.0, LABEL_SIZE as f64);
+        let aside = y_title.len().saturating_sub(1) as f64 * TITLE_LINE;
         let widest = y.ticks.iter().map(|t| text_width(&t.label, TICK_SIZE as f64)).fold(0.0, f64::max);
-        let left = (12.0 + 22.0 + widest.min(150.0) + 10.0).max(56.0);
+        let left = (12.0 + 22.0 + aside + widest.min(150.0).min(full / 4.0) + 10.0).max(56.0);
         let ends = x.ticks.last().filter(|t| t.at > 0.9).map_or(0.0, |t| text_width(&t.label, TICK_SIZE as f64) / 2.0);
-        let right = WIDTH as f64 - 14.0 - ends.min(30.0);
-        let height = if figure.equal_aspect { 400.0 } else { 246.0 };
+        let right = full - 14.0 - ends.min(30.0);
         let area = Area { left, right, top, bottom: top + height };
 
-        let (x, y) =
-            if figure.equal_aspect && !x.is_log() && !y.is_log() { squared(figure, &area, x, y) } else { (x, y) };
-        let x_labels = fitting(&x.ticks, &area);
+        let (x, y) = if figure.equal_aspect && !x.is_log() && !y.is_log() {
+            squared(figure, &area, x, y, wanted)
+        } else {
+            (x, y)
+        };
+        let (x_labels, names) = fitting(&x.ticks, &area);
         let rows = x_labels.iter().map(|(_, lines)| lines.len()).max().unwrap_or(1).max(1);
-        let bottom = area.bottom + 8.0 + rows as f64 * 15.0 + if x.title.is_empty() { 4.0 } else { 26.0 };
+        let x_title = area.bottom + 20.0 + rows as f64 * 15.0;
+        let mut bottom = x_title + if x.title.is_empty() { -8.0 } else { 14.0 };
+        let room = full - KEY - 12.0;
+        let key: Vec<(String, Vec<String>)> =
+            names.into_iter().map(|(number, name)| (number, wrap(&name, room, TICK_SIZE as f64))).collect();
+        if !key.is_empty() {
+            bottom += key.iter().map(|(_, lines)| lines.len().max(1)).sum::<usize>() as f64 * KEY_LINE + 6.0;
+        }
         let colours =
             figure.lines.iter().map(|l| Ink::of(palette::parse(&l.colour).unwrap_or(palette::GREY))).collect();
-        Self { height: bottom as u32, title, legend, area, x, y, x_labels, colours, notes, envelopes }
+        let height = bottom as u32;
+        Self { height, title, legend, area, x, y, y_title, x_labels, x_title, key, colours, notes, envelopes }
     }
 
     fn heading(&self, canvas: &mut Canvas, figure: &Figure) {
@@ -129,7 +167,9 @@ impl Plan {
                     }
                 }
             }
-            canvas.text(&entry.name, (x + 28.0, y), TICK_SIZE, INK.text, Anchor::Start);
+            for (i, part) in entry.name.iter().enumerate() {
+                canvas.text(part, (x + 28.0, y + i as f64 * 19.0), TICK_SIZE, INK.text, Anchor::Start);
+            }
         }
         for (i, line) in self.notes.iter().rev().enumerate() {
             let y = self.area.top - 11.0 - i as f64 * NOTE_LINE;
@@ -178,13 +218,25 @@ impl Plan {
         }
         let (x, y) = a.middle();
         if !self.x.title.is_empty() {
-            canvas.text(&self.x.title, (x, self.height as f64 - 14.0), LABEL_SIZE, INK.text, Anchor::Middle);
+            canvas.text(&self.x.title, (x, self.x_title), LABEL_SIZE, INK.text, Anchor::Middle);
         }
-        canvas.upwards(&self.y.title, (18.0, y), LABEL_SIZE, INK.text);
+        for (i, line) in self.y_title.iter().enumerate() {
+            canvas.upwards(line, (18.0 + i as f64 * TITLE_LINE, y), LABEL_SIZE, INK.text);
+        }
+        let mut y = self.x_title + if self.x.title.is_empty() { -2.0 } else { 24.0 };
+        for (number, lines) in &self.key {
+            canvas.text(number, (KEY - 8.0, y), TICK_SIZE, INK.mark, Anchor::End);
+            for line in lines {
+                canvas.text(line, (KEY, y), TICK_SIZE, INK.text, Anchor::Start);
+                y += KEY_LINE;
+            }
+        }
     }
 
     fn data(&self, canvas: &mut Canvas, figure: &Figure) {
-        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, 560);
+        // More points than pixels are not visible.
+        let pixels = (self.area.right - self.area.left).clamp(16.0, 560.0) as usize;
+        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, pixels);
         for ((line, envelope), ink) in figure.lines.iter().zip(&self.envelopes).zip(&self.colours) {
             let band = envelope.as_ref().map(|e| e.band.as_slice()).or(line.band.as_deref());
             for piece in trace::bands(band.unwrap_or_default(), &self.x, &self.y, columns) {
@@ -301,8 +353,14 @@ impl Plan {
     }
 }
 
-/// The height of a line of notes.
+/// The height of a line of notes, of a line of the title of the vertical axis, and of a line of the key of names.
 const NOTE_LINE: f64 = 15.0;
+const TITLE_LINE: f64 = 16.0;
+const KEY_LINE: f64 = 16.0;
+/// Where the names of the key begin, from the left.
+const KEY: f64 = 36.0;
+/// Names along an axis have at most so many lines.
+const NAME_LINES: usize = 3;
 
 /// Notes about the axes, and about replacements of the data in the drawing.
 fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) -> String {
@@ -361,8 +419,8 @@ fn sparse(line: &Line) -> bool {
     line.style != Style::Steps && !line.points.is_empty() && line.points.len() <= SPARSE
 }
 
-/// Both axes over all data and marks; the vertical one over the range of the horizontal one.
-fn rulers(figure: &Figure) -> (Ruler, Ruler) {
+/// Both axes over all data and marks, with about so many ticks; the vertical one over the range of the horizontal one.
+fn rulers(figure: &Figure, wanted: (usize, usize)) -> (Ruler, Ruler) {
     let drawn = |p: &(f64, f64)| p.0.is_finite() && p.1.is_finite();
     let points = || figure.lines.iter().flat_map(|l| l.points.iter()).copied().filter(drawn);
     let bands = || figure.lines.iter().flat_map(|l| l.band.iter().flatten()).filter(|b| drawn(&(b.0, b.1)));
@@ -383,14 +441,14 @@ fn rulers(figure: &Figure) -> (Ruler, Ruler) {
         (false, false) => (Fit::Tight, Fit::FromZero),
     };
     let x_values = points().map(|p| p.0).chain(bands().map(|b| b.0)).chain(mark_x);
-    let x = Ruler::new(&figure.x, x_values, fit_x, 7);
+    let x = Ruler::new(&figure.x, x_values, fit_x, wanted.0);
     let shown = |v: f64| (-1e-9..=1.0 + 1e-9).contains(&x.place(v));
     let y_points = points().filter(|p| shown(p.0));
     let y_bands = bands().filter(|b| shown(b.0)).flat_map(|b| [(b.0, b.1), (b.0, b.2)]);
     let values: Vec<(f64, f64)> = y_points.chain(y_bands).collect();
     let fits = after_warm_up(figure, &values);
     let y_values = values.iter().filter(|p| fits(**p)).map(|p| p.1);
-    let y = Ruler::new(&figure.y, y_values.chain(mark_y), fit_y, 5);
+    let y = Ruler::new(&figure.y, y_values.chain(mark_y), fit_y, wanted.1);
     (x, y)
 }
 
@@ -408,39 +466,48 @@ fn after_warm_up(figure: &Figure, values: &[(f64, f64)]) -> impl Fn((f64, f64)) 
 }
 
 /// Both axes with a unit of the same length: the one that has too much space shows more.
-fn squared(figure: &Figure, area: &Area, x: Ruler, y: Ruler) -> (Ruler, Ruler) {
+fn squared(figure: &Figure, area: &Area, x: Ruler, y: Ruler, wanted: (usize, usize)) -> (Ruler, Ruler) {
     let across = x.span() / (area.right - area.left);
     let up = y.span() / (area.bottom - area.top);
     if across < up {
-        let x = x.widened(&figure.x, up * (area.right - area.left), 7);
+        let x = x.widened(&figure.x, up * (area.right - area.left), wanted.0);
         (x, y)
     } else {
-        let y = y.widened(&figure.y, across * (area.bottom - area.top), 6);
+        let y = y.widened(&figure.y, across * (area.bottom - area.top), wanted.1 + 1);
         (x, y)
     }
 }
 
-/// Labels of the horizontal axis that do not touch each other. Given ones are broken into lines and kept; of the others
-/// those that find no space are left out.
-fn fitting(ticks: &[Place], area: &Area) -> Vec<(Place, Vec<String>)> {
+/// A tick of the horizontal axis, and its label in lines.
+type Label = (Place, Vec<String>);
+
+/// Labels of the horizontal axis that do not touch each other, and names behind their numbers. Names are broken into lines; where
+/// one of them finds no room so, all have numbers, and stand below. Of other labels those that find no space are left out.
+fn fitting(ticks: &[Place], area: &Area) -> (Vec<Label>, Vec<(String, String)>) {
     let width = area.right - area.left;
-    if ticks.iter().any(|t| t.given) {
-        let slot = ticks.windows(2).map(|t| (t[1].at - t[0].at) * width).fold(width, f64::min) - 8.0;
-        let broken = |t: &Place| {
-            let mut lines = wrap(&t.label, slot.max(24.0), TICK_SIZE as f64);
-            lines.truncate(3);
-            (t.clone(), lines)
-        };
-        return ticks.iter().map(broken).collect();
+    if !ticks.iter().any(|t| t.given) {
+        return (apart(ticks.iter().map(|tick| (tick.clone(), tick.label.clone())), width), Vec::new());
     }
+    let slot = ticks.windows(2).map(|t| (t[1].at - t[0].at) * width).fold(width, f64::min) - 8.0;
+    let broken = |t: &Place| Some((t.clone(), fitted(&t.label, slot, TICK_SIZE as f64, NAME_LINES)?));
+    if let Some(labels) = ticks.iter().map(broken).collect::<Option<Vec<_>>>() {
+        return (labels, Vec::new());
+    }
+    let numbered = |(i, tick): (usize, &Place)| (tick.clone(), (i + 1).to_string());
+    let names = ticks.iter().enumerate().map(|(i, tick)| ((i + 1).to_string(), tick.label.clone()));
+    (apart(ticks.iter().enumerate().map(numbered), width), names.collect())
+}
+
+/// The labels that keep apart from those before them, along an axis of that length.
+fn apart(labels: impl Iterator<Item = (Place, String)>, width: f64) -> Vec<Label> {
     let mut taken = f64::NEG_INFINITY;
     let mut kept = Vec::new();
-    for tick in ticks {
-        let half = text_width(&tick.label, TICK_SIZE as f64) / 2.0;
+    for (tick, label) in labels {
+        let half = text_width(&label, TICK_SIZE as f64) / 2.0;
         let middle = tick.at * width;
         if middle - half > taken + 7.0 {
             taken = middle + half;
-            kept.push((tick.clone(), vec![tick.label.clone()]));
+            kept.push((tick, vec![label]));
         }
     }
     kept

@@ -1,7 +1,7 @@
 //! Rectangles and the legend's rows.
 
 use super::canvas::Anchor;
-use super::words::{shortened, text_width};
+use super::words::{text_width, wrap};
 
 /// The part of a figure inside the axes, in pixels.
 #[derive(Debug, Clone, Copy)]
@@ -48,28 +48,36 @@ pub(super) struct Legend {
     pub(super) rows: usize,
 }
 
-/// One name of the legend.
+/// One name of the legend, in the lines that it takes.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) line: usize,
-    pub(super) name: String,
+    pub(super) name: Vec<String>,
     pub(super) x: f64,
     pub(super) row: usize,
 }
 
+/// The sample of a line in front of its name, and the space behind a name.
+const SAMPLE: f64 = 28.0;
+const SPACE: f64 = 20.0;
+
 impl Legend {
-    /// Names in rows of at most `width`.
+    /// Names in rows of at most `width`. One that is wider has rows of its own.
     pub(super) fn new<'a>(names: impl Iterator<Item = (usize, &'a str)>, width: f64, size: f64) -> Self {
         let (mut x, mut row) = (0.0, 0);
         let mut entries = Vec::new();
         for (line, name) in names {
-            let name = shortened(name, width - 40.0, size);
-            let needed = 28.0 + text_width(&name, size);
-            if x > 0.0 && x + needed > width {
+            let name = wrap(name, width - SAMPLE, size);
+            let needed = SAMPLE + name.iter().map(|part| text_width(part, size)).fold(0.0, f64::max);
+            if x > 0.0 && (x + needed > width || name.len() > 1) {
                 (x, row) = (0.0, row + 1);
             }
+            let more = name.len().saturating_sub(1);
             entries.push(Entry { line, name, x, row });
-            x += needed + 20.0;
+            x += needed + SPACE;
+            if more > 0 {
+                (x, row) = (width, row + more);
+            }
         }
         let rows = if entries.is_empty() { 0 } else { row + 1 };
         Self { entries, rows }

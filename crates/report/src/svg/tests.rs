@@ -72,13 +72,61 @@ fn swept_values_are_the_ticks() {
     assert!(words.contains(&"Rate [bit/s]".to_owned()), "{words:?}");
 }
 
+/// Cases whose names differ at the end only, and more of them than an axis has room for.
+#[test]
+fn names_along_an_axis_stay_whole() {
+    let case = |i: usize| format!("newreno, dumbbell-with-two-way-traffic, initial_window {i} packets");
+    for (count, width) in [(2, WIDTH), (3, WIDTH), (20, WIDTH), (2, NARROW), (20, NARROW)] {
+        let mut figure = plain(vec![Line::new("", (0..count).map(|i| (i as f64, 1.0)).collect())]);
+        figure.x = Axis::new("", "").between(-0.5, count as f64 - 0.5);
+        figure.x.ticks = (0..count).map(|i| Tick { at: i as f64, label: Some(case(i)) }).collect();
+        let glued = words(&draw_in(&figure, width)).concat().replace(' ', "");
+        for i in 0..count {
+            assert!(glued.contains(&case(i).replace(' ', "")), "{count} in {width}: {glued}");
+        }
+        let plan = Plan::new(&figure, width);
+        let ends = plan.x_labels.iter().map(|(tick, lines)| {
+            let half = lines.iter().map(|line| text_width(line, TICK_SIZE as f64)).fold(0.0, f64::max) / 2.0;
+            let middle = plan.area.at((tick.at, 0.0)).0;
+            (middle - half, middle + half)
+        });
+        let ends: Vec<(f64, f64)> = ends.collect();
+        assert!(ends.windows(2).all(|two| two[0].1 < two[1].0), "{count} in {width}: {ends:?}");
+    }
+}
+
+/// The names of lines are whole too, in rows as wide as the figure.
+#[test]
+fn names_of_the_legend_stay_whole() {
+    let name = |i: usize| format!("newreno, dumbbell-with-two-way-traffic, initial_window {i} packets");
+    let figure = plain((0..3).map(|i| Line::new(name(i), vec![(0.0, 1.0), (1.0, i as f64)])).collect());
+    for width in [WIDTH, NARROW] {
+        let glued = words(&draw_in(&figure, width)).concat().replace(' ', "");
+        assert!((0..3).all(|i| glued.contains(&name(i).replace(' ', ""))), "{glued}");
+    }
+}
+
+/// On a screen of 360 pixels a drawing has 310: its edges, and those of the page, take the others.
+#[test]
+fn words_of_a_narrow_drawing_are_legible() {
+    let figure = plain(vec![Line::new("a", vec![(0.0, 1.0), (1.0, 1000.0)])]);
+    let svg = draw_narrow(&figure);
+    let number = |name: &str| -> Vec<f64> {
+        svg.split(name).skip(1).filter_map(|rest| rest.split(['"', ' ']).next()?.parse().ok()).collect()
+    };
+    let (box_width, sizes) = (number("viewBox=\"0 0 ")[0], number("font-size=\""));
+    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    // The backend's font sizes are those of a font whose capitals it took for the whole.
+    assert!(sizes.len() > 5 && least * 310.0 / box_width >= 10.0, "{least} in {box_width}");
+}
+
 #[test]
 fn nothing_is_drawn_outside_of_the_axes() {
     let wild = vec![(-1e9, 5.0), (0.5, 1e12), (0.6, -1e12), (1e9, 5.0)];
     let mut figure = plain(vec![Line::new("", wild)]);
     figure.x.range = Some((0.0, 1.0));
     figure.y.range = Some((0.0, 10.0));
-    let plan = Plan::new(&figure);
+    let plan = Plan::new(&figure, WIDTH);
     let inside = |p: &(i32, i32)| {
         let (x, y) = (p.0 as f64 / 10.0, p.1 as f64 / 10.0);
         x >= plan.area.left - 0.1
@@ -94,7 +142,7 @@ fn nothing_is_drawn_outside_of_the_axes() {
 fn a_unit_is_equally_long_both_ways_where_asked() {
     let mut figure = plain(vec![Line::new("", vec![(-3.0, -1.0), (1.0, 1.0)])]);
     figure.equal_aspect = true;
-    let plan = Plan::new(&figure);
+    let plan = Plan::new(&figure, WIDTH);
     let (x0, y0) = plan.area.at((plan.x.place(0.0), plan.y.place(0.0)));
     let (x1, y1) = plan.area.at((plan.x.place(1.0), plan.y.place(1.0)));
     assert!(((x1 - x0) - (y0 - y1)).abs() < 1e-6, "{} {}", x1 - x0, y0 - y1);
@@ -137,18 +185,18 @@ fn an_axis_that_is_logarithmic_or_leaves_out_zero_says_so() {
 fn the_warm_up_is_shaded_and_does_not_set_the_scale() {
     let value = |i: usize| if i == 5 { 8000.0 } else { (i % 7) as f64 };
     let mut figure = plain(vec![Line::new("", (0..100).map(|i| (i as f64, value(i))).collect())]);
-    assert!(Plan::new(&figure).y.place(8000.0) <= 1.0);
+    assert!(Plan::new(&figure, WIDTH).y.place(8000.0) <= 1.0);
     assert!(!draw(&figure).contains("opacity=\"0.14\""));
     figure.warm_up = Some(20.0);
-    let plan = Plan::new(&figure);
+    let plan = Plan::new(&figure, WIDTH);
     assert!(plan.y.place(6.0) > 0.5 && plan.y.place(8000.0) > 1.0);
     let svg = draw(&figure);
     assert!(svg.contains("opacity=\"0.14\""), "it is shaded");
     assert!(words(&svg).contains(&"warm-up cut off: it reaches 8000 packets".to_owned()), "{:?}", words(&svg));
     figure.lines[0].points[5].1 = 8.0;
-    assert!(Plan::new(&figure).y.place(8.0) <= 1.0, "a little more is shown");
+    assert!(Plan::new(&figure, WIDTH).y.place(8.0) <= 1.0, "a little more is shown");
     figure.lines[0].points.retain(|p| p.0 <= 20.0);
-    assert!(Plan::new(&figure).y.place(8.0) <= 1.0, "nothing but warm-up is shown as it is");
+    assert!(Plan::new(&figure, WIDTH).y.place(8.0) <= 1.0, "nothing but warm-up is shown as it is");
 }
 
 #[test]
@@ -261,15 +309,17 @@ proptest! {
 
     #[test]
     fn whatever_the_data_a_figure_is_drawn(figure in figure()) {
-        let svg = draw(&figure);
-        prop_assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
-        prop_assert_eq!(svg.matches("<svg").count(), 1);
-        // Everything lies on the canvas, give or take the size of a marker.
-        let plan = Plan::new(&figure);
-        let (width, height) = (WIDTH as i32 * 10 + 60, plan.height as i32 * 10 + 60);
-        for (x, y) in polylines(&svg).into_iter().flatten() {
-            prop_assert!((-60..=width).contains(&x) && (-60..=height).contains(&y), "{} {}", x, y);
+        for wide in [WIDTH, NARROW] {
+            let svg = draw_in(&figure, wide);
+            prop_assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+            prop_assert_eq!(svg.matches("<svg").count(), 1);
+            // Everything lies on the canvas, give or take the size of a marker.
+            let plan = Plan::new(&figure, wide);
+            let (width, height) = (wide as i32 * 10 + 60, plan.height as i32 * 10 + 60);
+            for (x, y) in polylines(&svg).into_iter().flatten() {
+                prop_assert!((-60..=width).contains(&x) && (-60..=height).contains(&y), "{} {}", x, y);
+            }
+            prop_assert_eq!(draw_in(&figure, wide), svg);
         }
-        prop_assert_eq!(draw(&figure), svg);
     }
 }
