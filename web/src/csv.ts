@@ -48,7 +48,8 @@ function wide(figure: Figure): Field[][] {
       columns.push(band.low, band.high);
     }
   }
-  return [heads, ...Array.from(x, (_, row) => columns.map((values) => values[row] ?? Number.NaN))];
+  const row = (at: number) => columns.slice(1).map((values) => values[at] ?? Number.NaN);
+  return [heads, ...Array.from(x, (value, at) => [across(figure, value), ...row(at)])];
 }
 
 function long(figure: Figure): Field[][] {
@@ -58,15 +59,21 @@ function long(figure: Figure): Field[][] {
     const same = band !== null && equal(band.x, line.x);
     line.x.forEach((x, i) => {
       const [low, high] = same ? [band.low[i], band.high[i]] : [Number.NaN, Number.NaN];
-      rows.push([line.name, x, line.y[i] ?? Number.NaN, low ?? Number.NaN, high ?? Number.NaN]);
+      rows.push([line.name, across(figure, x), line.y[i] ?? Number.NaN, low ?? Number.NaN, high ?? Number.NaN]);
     });
     if (band !== null && !same) {
       band.x.forEach((x, i) => {
-        rows.push([line.name, x, Number.NaN, band.low[i] ?? Number.NaN, band.high[i] ?? Number.NaN]);
+        const limits = [band.low[i] ?? Number.NaN, band.high[i] ?? Number.NaN];
+        rows.push([line.name, across(figure, x), Number.NaN, ...limits]);
       });
     }
   }
   return rows;
+}
+
+/** A place along x: its name where it has one, since the places of names are mere numbers. */
+function across(figure: Figure, x: number): Field {
+  return figure.x.ticks.find((tick) => tick.at === x && tick.label !== null)?.label ?? x;
 }
 
 /** Where the values of a line are: those of its band where it has no points. */

@@ -3,6 +3,7 @@
 import { bisectLeft } from "d3-array";
 
 import type { Curve, Figure } from "./data";
+import { rowsOf } from "./names";
 import { envelope, place, thin } from "./thin";
 import { bandsOf, type Choice, isSparse, type Side, SPARSE, type Span, within } from "./view";
 
@@ -37,6 +38,8 @@ export interface Scene {
 type Context = CanvasRenderingContext2D;
 
 export const TICK_SIZE = 12;
+/** The height of a line of labels along x. */
+export const ROW = 14;
 const LABEL_SIZE = 13;
 const NOTE_SIZE = 11;
 const BAND = 0.2;
@@ -98,7 +101,7 @@ function frame(context: Context, { area, x, y }: Scene, theme: Theme): void {
   context.textAlign = "center";
   labels(context, area, x);
   context.font = `${LABEL_SIZE}px ${theme.font}`;
-  context.fillText(x.title, (area.left + area.right) / 2, area.bottom + 34);
+  context.fillText(x.title, (area.left + area.right) / 2, area.bottom + 34 + ROW * (rowsOf(x) - 1));
   context.save();
   context.translate(12, (area.top + area.bottom) / 2);
   context.rotate(-Math.PI / 2);
@@ -109,14 +112,13 @@ function frame(context: Context, { area, x, y }: Scene, theme: Theme): void {
 /** Labels along x that do not touch each other. */
 function labels(context: Context, area: Area, x: Side): void {
   let taken = Number.NEGATIVE_INFINITY;
-  const slot = (area.right - area.left) / Math.max(x.ticks.length, 1) - 8;
   for (const tick of x.ticks) {
     const at = place(x.ruler, tick.at);
-    const text = tick.named ? shortened(context, tick.label, Math.max(slot, 40)) : tick.label;
-    const half = context.measureText(text).width / 2;
+    const lines = tick.label.split("\n");
+    const half = Math.max(...lines.map((each) => context.measureText(each).width)) / 2;
     if (at - half < taken + 6) continue;
     taken = at + half;
-    context.fillText(text, at, area.bottom + 14);
+    lines.forEach((each, row) => context.fillText(each, at, area.bottom + 14 + ROW * row));
   }
 }
 

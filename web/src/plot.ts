@@ -1,10 +1,11 @@
 // One figure that can be zoomed, read and saved, in the place of its drawing.
 
 import { csv, fileName } from "./csv";
-import type { Figure } from "./data";
-import { type Area, colourOf, draw, type Scene, type Theme, TICK_SIZE } from "./draw";
+import type { Curve, Figure } from "./data";
+import { type Area, colourOf, draw, ROW, type Scene, type Theme, TICK_SIZE } from "./draw";
 import { button, element, save } from "./element";
 import type { Link, Linked } from "./link";
+import { rowsOf, withNames } from "./names";
 import { quantity } from "./number";
 import { next, type Reading, readAt, readNear } from "./read";
 import { place } from "./thin";
@@ -23,6 +24,8 @@ export class Plot implements Linked {
   readonly #overlay: HTMLCanvasElement;
   readonly #tip: HTMLElement;
   readonly #spoken: HTMLElement;
+  /** Names along x behind their numbers, for where they find no room along the axis. */
+  #list = element("ol");
   readonly #choice: Choice;
   #theme: Theme;
   #scene: Scene | null = null;
@@ -51,7 +54,8 @@ export class Plot implements Linked {
     this.#stage.append(this.#canvas, this.#overlay, this.#tip);
     const title = element("p", { class: "name" }, figure.title);
     const head = element("div", { class: "head" }, title, this.#tools());
-    const live = element("div", { class: "live" }, head, this.#legend(), this.#stage, this.#spoken);
+    this.#list = this.#names();
+    const live = element("div", { class: "live" }, head, this.#legend(), this.#stage, this.#list, this.#spoken);
     host.prepend(live);
     host.classList.add("viewed");
     this.#listen();
@@ -71,6 +75,9 @@ export class Plot implements Linked {
     const same = names(figure) === names(this.#figure);
     this.#figure = figure;
     this.#name();
+    const list = this.#names();
+    this.#list.replaceWith(list);
+    this.#list = list;
     if (!same) {
       this.#choice.off.clear();
       this.#host.querySelector(".legend")?.replaceWith(this.#legend());
@@ -162,11 +169,7 @@ export class Plot implements Linked {
     const list = element("ul", { class: "legend" });
     this.#figure.lines.forEach((line, i) => {
       if (line.name === "") return;
-      const swatch = element("span", {
-        class: `swatch ${line.style}${line.hollow ? " hollow" : ""}`,
-        "aria-hidden": "true",
-      });
-      swatch.style.color = colourOf(line, this.#theme);
+      const swatch = this.#swatch(line);
       const toggle = element(
         "button",
         { type: "button", "aria-pressed": "true", title: "show or hide" },
@@ -184,8 +187,27 @@ export class Plot implements Linked {
     return list;
   }
 
+  #swatch(line: Curve): HTMLElement {
+    const kind = `swatch ${line.style}${line.hollow ? " hollow" : ""}`;
+    const swatch = element("span", { class: kind, "aria-hidden": "true" });
+    swatch.style.color = colourOf(line, this.#theme);
+    return swatch;
+  }
+
+  /** The names along x, in the order of their numbers. */
+  #names(): HTMLOListElement {
+    const { x, lines } = this.#figure;
+    const items = x.ticks.map((tick) => {
+      const own = lines.findIndex((line) => line.x.length > 0 && line.x.every((value) => value === tick.at));
+      const line = lines[own];
+      const of: Record<string, string> = line === undefined ? {} : { "data-line": String(own) };
+      return element("li", of, ...(line === undefined ? [] : [this.#swatch(line), " "]), tick.label ?? "");
+    });
+    return element("ol", { class: "key", "aria-label": "Names along x", hidden: "" }, ...items);
+  }
+
   #recolour(): void {
-    for (const item of this.#host.querySelectorAll<HTMLElement>(".legend [data-line]")) {
+    for (const item of this.#host.querySelectorAll<HTMLElement>("[data-line]")) {
       const line = this.#figure.lines[Number(item.dataset["line"])];
       const swatch = item.querySelector<HTMLElement>(".swatch");
       if (line !== undefined && swatch !== null) swatch.style.color = colourOf(line, this.#theme);
@@ -411,8 +433,8 @@ export class Plot implements Linked {
     let ySpan = choice.y ?? wholeY(figure, choice, xSpan);
     if (choice.xLog && !(xSpan[0] > 0)) xSpan = wholeX(figure, { ...choice, x: null });
     const top = 8;
-    const bottom = height - 46;
-    const up = (span: Span) =>
+    const measure = (text: string) => context.measureText(text).width;
+    const up = (span: Span, bottom: number) =>
       side(
         figure.y,
         span,
@@ -422,13 +444,18 @@ export class Plot implements Linked {
         !figure.equalAspect,
       );
     context.font = `${TICK_SIZE}px ${this.#theme.font}`;
-    const widest = Math.max(0, ...up(ySpan).ticks.map((tick) => context.measureText(tick.label).width));
+    let bottom = height - 46;
+    const widest = Math.max(0, ...up(ySpan, bottom).ticks.map((tick) => measure(tick.label)));
     const left = Math.round(Math.min(widest, width / 3)) + 36;
     const right = width - 18;
     if (figure.equalAspect) [xSpan, ySpan] = squared(xSpan, ySpan, (right - left) / (bottom - top));
+    const across = side(figure.x, xSpan, choice.xLog, [left, right], Math.max(3, Math.round((right - left) / 80)));
+    const { side: x, numbered } = withNames(figure.x, across, [left, right], measure);
+    this.#list.hidden = !numbered;
+    // Names have the room of a title that is not there.
+    bottom -= Math.max(0, ROW * (rowsOf(x) - 1) - (x.title === "" ? ROW : 0));
     const area: Area = { left, right, top, bottom };
-    const x = side(figure.x, xSpan, choice.xLog, [left, right], Math.max(3, Math.round((right - left) / 80)));
-    return { figure, choice, area, x, y: up(ySpan) };
+    return { figure, choice, area, x, y: up(ySpan, bottom) };
   }
 
   /** What lies over the drawing: the cursor, and what is being selected. */

@@ -25,8 +25,9 @@ export interface Choice {
 
 export interface Tick {
   readonly at: number;
+  /** As it is drawn; a name may have several lines. */
   readonly label: string;
-  /** Whether the label is a name, which may be shortened; a number that is cut is another number. */
+  /** Whether the label is a name. */
   readonly named: boolean;
 }
 

@@ -6,6 +6,7 @@ import { deflateSync } from "node:zlib";
 import { csv, fileName } from "../../src/csv";
 import { column, type Curve, type Figure, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
+import { broken, rowsOf, withNames } from "../../src/names";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
 import { side, wholeX, wholeY } from "../../src/view";
 
@@ -111,6 +112,37 @@ test("labels are those of the drawings", () => {
     const found = (apart ? labelledApart : labelled)(ticks, unit);
     assert.deepEqual(found, { labels, unit: title }, `${ticks.join(" ")} ${unit}`);
   }
+});
+
+test("names along an axis stay whole: in lines, or behind their numbers", () => {
+  const measure = (text: string) => 7 * text.length;
+  assert.deepEqual(broken("cubic, 10 Mbit/s", 80, measure), ["cubic, 10", "Mbit/s"]);
+  assert.equal(broken("initial_window", 80, measure), null, "a word is wider");
+  assert.equal(broken("a b c d", 7, measure), null, "four lines");
+  const names = ["newreno, 10 Mbit/s", "newreno, 100 Mbit/s", "newreno, 1000 Mbit/s"];
+  const ticks = names.map((label, at) => ({ at, label }));
+  const axis = { label: "", unit: "", scale: "linear", range: [-0.5, 2.5], ticks } as const;
+  const drawn = (width: number, span: readonly [number, number] = [-0.5, 2.5]) => {
+    const pixels = [0, width] as const;
+    const { side: x, numbered } = withNames(axis, side(axis, span, false, pixels, 5), pixels, measure);
+    return { labels: x.ticks.map(({ label }) => label), numbered, rows: rowsOf(x) };
+  };
+  assert.deepEqual(drawn(1500), { labels: names, numbered: false, rows: 1 });
+  assert.deepEqual(drawn(300).labels, ["newreno, 10\nMbit/s", "newreno, 100\nMbit/s", "newreno, 1000\nMbit/s"]);
+  assert.equal(drawn(300).rows, 2);
+  assert.deepEqual(drawn(100), { labels: ["1", "2", "3"], numbered: true, rows: 1 });
+  // Numbers are those of the list, whatever is in view.
+  assert.deepEqual(drawn(60, [0.6, 2.4]).labels, ["2", "3"]);
+});
+
+test("the data of cases have their names", () => {
+  const figure = page().figure(0) as Figure;
+  const ticks = [
+    { at: 0.1, label: "cubic, 1 Mbit/s" },
+    { at: 0.2, label: null },
+  ];
+  const named = { ...figure, x: { ...figure.x, ticks } };
+  assert.deepEqual(csv(named).split("\r\n").slice(1, 3), ['"cubic, 1 Mbit/s",1', "0.2,"]);
 });
 
 test("labels of a narrow axis differ, keep the prefix of their unit, and are no longer than their room", () => {
