@@ -18,7 +18,7 @@ use crate::failure::{Done, Failure, causes};
 use crate::folder::is_set_aside;
 use crate::gathered::Gathered;
 use crate::named::Shown as _;
-use crate::{content, pages, terminal};
+use crate::{content, pages, registry, terminal};
 
 /// Depth below the directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
 const DEPTH: usize = 3;
@@ -199,7 +199,7 @@ fn differ(records: &mut [Listed]) {
             (0..records.len()).filter(|at| records[*at].title == title && records[*at].content.is_some()).collect();
         let contents = alike.iter().filter_map(|at| records[*at].content.as_deref());
         let runs: Vec<Ran<'_>> = contents.map(Gathered::ran).collect();
-        let found = assemble::cases(&runs);
+        let found = assemble::cases(&runs, registry::laws());
         if found.cases.len() < 2 {
             continue;
         }

@@ -88,7 +88,7 @@ fn last_name(path: &Path) -> String {
 /// The page, and its content for `--json`.
 pub(crate) fn overlay(title: &str, found: &[Gathered]) -> Result<Overlaid, Failure> {
     let runs: Vec<Ran<'_>> = found.iter().map(Gathered::ran).collect();
-    let cases = assemble::cases(&runs);
+    let cases = assemble::cases(&runs, registry::laws());
     let rows = assemble::differences(&cases.cases, &runs);
     let header = machine::facts();
     let view =

@@ -522,7 +522,7 @@ fn sections_of_runs_over_each_other_have_headings_of_their_own() {
         .zip(["a = 1", "a = 2"])
         .map(|(summary, scenario_text)| Ran { name: "r", version: "1", scenario_text, laws: &[], summary, series: &[] })
         .collect();
-    let cases = cases(&runs);
+    let cases = cases(&runs, &Registry::standard());
     let differences = differences(&cases.cases, &runs);
     let registry = Registry::standard();
     let page = of_show(&ShowView {

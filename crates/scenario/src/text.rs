@@ -2,10 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use penstock_law::Registry;
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::Controller;
+use penstock_law::conditioner::Conditioner;
+use penstock_law::parameter::{self, Parameter};
 use penstock_law::quantity::Time;
+use penstock_law::registry::Registered;
 use serde::Deserialize;
 
+use crate::format::{SCENARIO, Shape, Silent, Table};
 use crate::quantity;
+use crate::write::spelled;
 
 /// The warm-up of a resolved scenario, in seconds, from its text; 0 by default.
 ///
@@ -74,6 +82,77 @@ pub fn keys(scenario: &str) -> BTreeMap<String, String> {
         walk("", &toml::Value::Table(table), &mut found);
     }
     found
+}
+
+/// The defaults of a resolved scenario as [`keys`] has values: those of its keys, and those of all parameters of the laws that it
+/// names, whether the text has them or not. A record of an older version lacks parameters that came later.
+///
+/// ```
+/// use penstock_law::Registry;
+/// let text = "[flows.a]\nseries = true\ncc = { law = 'cubic', beta = 0.5 }";
+/// let defaults = penstock_scenario::text::defaults(text, &Registry::standard());
+/// assert_eq!(defaults["flows.a.cc.beta"], "0.7");
+/// assert_eq!(defaults["flows.a.cc.c"], "0.4");
+/// assert_eq!(defaults["flows.a.series"], "false");
+/// ```
+pub fn defaults(scenario: &str, registry: &Registry) -> BTreeMap<String, String> {
+    let keys = keys(scenario);
+    let mut found: BTreeMap<String, String> =
+        keys.keys().filter_map(|path| Some((path.clone(), default_of(path)?))).collect();
+    for (path, name) in keys.iter().filter_map(|(path, name)| Some((path.strip_suffix(".law")?, name))) {
+        for parameter in parameters(path, name, registry) {
+            let text = match parameter.default {
+                parameter::Default::Is(value) => spelled(parameter, Some(value)),
+                parameter::Default::Automatic(_) => spelled(parameter, None),
+                parameter::Default::Required => continue,
+            };
+            found.extend(plain(&text).map(|text| (format!("{path}.{}", parameter.name), text)));
+        }
+    }
+    found
+}
+
+/// The parameters of the law of that name in the table at a path.
+fn parameters(path: &str, name: &str, registry: &Registry) -> &'static [Parameter] {
+    fn of<R: Registered>(registry: &Registry, name: &str) -> &'static [Parameter] {
+        registry.find::<R>(name).map_or(&[], |entry| entry.parameters)
+    }
+    match path.rsplit('.').next() {
+        Some("cc") => of::<Controller>(registry, name),
+        Some("aqm") => of::<Aqm>(registry, name),
+        Some("conditioner") => of::<Conditioner>(registry, name),
+        _ => &[],
+    }
+}
+
+/// The default of a key of the format, if it is a value.
+fn default_of(path: &str) -> Option<String> {
+    fn tables(shape: &'static Shape) -> Vec<&'static Table> {
+        match shape {
+            Shape::Table(table) | Shape::OneOf(table) | Shape::Tables(table) => vec![table],
+            Shape::Either(shapes) => shapes.iter().flat_map(tables).collect(),
+            _ => Vec::new(),
+        }
+    }
+    let mut at: Vec<&'static Table> = vec![&SCENARIO];
+    let mut names = path.split('.');
+    loop {
+        let name = names.next()?;
+        let key = at.iter().flat_map(|table| table.keys).find(|key| key.name == name)?;
+        if matches!(key.shape, Shape::Tables(_)) {
+            names.next()?;
+        }
+        at = tables(&key.shape);
+        if names.clone().next().is_none() {
+            let Silent::Is(text) = key.silent else { return None };
+            return plain(text);
+        }
+    }
+}
+
+/// A value as TOML spells it, as text.
+fn plain(text: &str) -> Option<String> {
+    keys(&format!("it = {text}")).remove("it")
 }
 
 /// The hosts that a resolved scenario names (`sender.profile`), from its text, each once; none where every group has the

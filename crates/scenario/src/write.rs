@@ -376,7 +376,8 @@ fn value(values: &Values, at: usize) -> Option<f64> {
     values.iter().nth(at).and_then(|(_, value)| value)
 }
 
-fn spelled(parameter: &Parameter, value: Option<f64>) -> String {
+/// The value of a parameter as TOML; none where the law works it out.
+pub(crate) fn spelled(parameter: &Parameter, value: Option<f64>) -> String {
     match (value, parameter.unit) {
         (None, _) => quoted(AUTOMATIC),
         (Some(x), Unit::One) => print_number(x),

@@ -1,5 +1,6 @@
 //! Records over each other: `penstock show`, `penstock list`, and `penstock compare` of files and laws.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::bench::{Bench, SMALL};
@@ -109,6 +110,24 @@ fn a_list_says_when_and_what_differs() {
         let made = record["made"].as_str().unwrap();
         assert!(made.len() == 20 && made.starts_with("20") && made.ends_with('Z'), "{made}");
     }
+}
+
+/// Two laws differ by their names, and by the parameters that somebody chose.
+#[test]
+fn a_key_at_its_default_is_no_difference() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let law = |cc: &str| bench.well(&["run", "small.toml", "--set", &format!("flows.ftp.cc={cc}")]);
+    law("{ law = \"newreno\" }");
+    law("{ law = \"cubic\" }");
+    let shown = bench.json(&["show", "out", "--json", "--out", "pages"]);
+    assert_eq!(shown["keys"], serde_json::json!(["flows.ftp.cc.law"]));
+    law("{ law = \"cubic\", beta = 0.5 }");
+    let shown = bench.json(&["show", "out", "--json", "--out", "pages"]);
+    assert_eq!(shown["keys"], serde_json::json!(["flows.ftp.cc.law", "flows.ftp.cc.beta"]));
+    let beta = |case: &serde_json::Value| case["differs"]["flows.ftp.cc.beta"].as_str().unwrap_or("none").to_owned();
+    let found: BTreeSet<String> = shown["cases"].as_array().unwrap().iter().map(beta).collect();
+    assert_eq!(found, ["0.5", "0.7", "none"].map(str::to_owned).into());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use penstock_law::Registry;
 use penstock_scenario::summary::Summary;
 use penstock_scenario::text;
 use penstock_scenario::world::Table;
@@ -58,29 +59,43 @@ const KEYS: usize = 3;
 /// A longer name is not made of values.
 const LONGEST: usize = 60;
 
-/// Sorts runs into cases.
-pub fn cases(runs: &[Ran<'_>]) -> Cases {
-    let mut found: IndexMap<BTreeMap<String, String>, Vec<usize>> = IndexMap::new();
+/// Runs that are alike but for their seeds.
+struct Alike {
+    /// All keys with their values.
+    keys: BTreeMap<String, String>,
+    places: Vec<usize>,
+}
+
+/// Sorts runs into cases. A key at its default is as one that is not there: two laws differ by their names, and by the
+/// parameters that somebody chose.
+pub fn cases(runs: &[Ran<'_>], registry: &Registry) -> Cases {
+    let mut found: IndexMap<BTreeMap<String, String>, Alike> = IndexMap::new();
     for (at, run) in runs.iter().enumerate() {
         let mut keys = text::keys(run.scenario_text);
+        let defaults = text::defaults(run.scenario_text, registry);
+        for (key, default) in &defaults {
+            keys.entry(key.clone()).or_insert_with(|| default.clone());
+        }
         keys.remove("seed");
         keys.insert("world".to_owned(), run.summary.world.clone());
         keys.insert("version".to_owned(), run.version.to_owned());
-        found.entry(keys).or_default().push(at);
+        let mut chosen = keys.clone();
+        chosen.retain(|key, value| defaults.get(key) != Some(value));
+        found.entry(chosen).or_insert_with(|| Alike { keys, places: Vec::new() }).places.push(at);
     }
-    for places in found.values_mut() {
-        places.sort_by_key(|at| runs[*at].summary.seed);
+    for alike in found.values_mut() {
+        alike.places.sort_by_key(|at| runs[*at].summary.seed);
     }
     let every: BTreeSet<&String> = found.keys().flat_map(BTreeMap::keys).collect();
     let differs = |key: &&&String| found.keys().map(|keys| keys.get(**key)).collect::<BTreeSet<_>>().len() > 1;
     let mut keys: Vec<String> = every.iter().filter(differs).map(|key| (*key).clone()).collect();
     keys.sort_by_key(|key| (rank(key), key.clone()));
     let mut cases: Vec<Case> = found
-        .iter()
-        .map(|(of, places)| Case {
+        .values()
+        .map(|alike| Case {
             name: String::new(),
-            differs: keys.iter().filter_map(|key| Some((key.clone(), of.get(key)?.clone()))).collect(),
-            runs: places.clone(),
+            differs: keys.iter().filter_map(|key| Some((key.clone(), alike.keys.get(key)?.clone()))).collect(),
+            runs: alike.places.clone(),
         })
         .collect();
     let names = names(&keys, &cases, runs);
@@ -195,7 +210,7 @@ mod tests {
                 series: &[],
             })
             .collect();
-        let found = cases(&runs);
+        let found = cases(&runs, &Registry::standard());
         (found.keys, found.cases.into_iter().map(|case| (case.name, case.runs)).collect())
     }
 
@@ -220,6 +235,29 @@ mod tests {
         assert_eq!(keys, ["f.cc.law", "links.a.rate"], "what is equal is not there");
         let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["cubic, 1 Mbit/s", "bbr, 1 Mbit/s", "bbr, 2 Mbit/s"]);
+    }
+
+    /// The parameters of a law at their defaults say no more than its name, and one that a record of an older version lacks had
+    /// its default.
+    #[test]
+    fn a_key_at_its_default_is_no_difference() {
+        let text = |cc: &str| format!("[flows.a]\nseries = false\ncc = {{ {cc} }}");
+        let texts = [
+            text("law = 'cubic', beta = 0.7, c = 0.4, hystart = false"),
+            text("law = 'newreno', grow_on_echo = false"),
+            text("law = 'cubic'").replace("series = false\n", ""),
+        ];
+        let all: Vec<_> = texts.iter().map(|text| ("r", "packets", 1, text.as_str())).collect();
+        let (keys, cases) = sorted(&all);
+        assert_eq!(keys, ["flows.a.cc.law"]);
+        assert_eq!(cases, [("cubic".to_owned(), vec![0, 2]), ("newreno".to_owned(), vec![1])]);
+
+        // What somebody chose is a difference, from the default that the other text leaves out too.
+        let texts = [text("law = 'cubic', beta = 0.5"), text("law = 'cubic'")];
+        let all: Vec<_> = texts.iter().map(|text| ("r", "packets", 1, text.as_str())).collect();
+        let (keys, cases) = sorted(&all);
+        assert_eq!(keys, ["flows.a.cc.beta"]);
+        assert_eq!(cases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["beta 0.5", "beta 0.7"]);
     }
 
     /// A key that one case lacks does not describe it; then titles do.
