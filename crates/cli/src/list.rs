@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chrono::DateTime;
 use penstock_record::{Origin, hexadecimal, read_header_of_any, read_summary};
 use penstock_report::assemble::{self, Ran};
-use penstock_report::number::{quantity, significant};
+use penstock_report::number::{Prefix, quantity, significant};
 use penstock_scenario::summary::Summary;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -38,29 +38,50 @@ struct Listed {
     /// Number of cells of a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<usize>,
+    /// The keys that a sweep varies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    axes: Vec<Varied>,
     /// Changes to the scenario's file, `KEY=VALUE`.
     changes: Vec<String>,
     /// When it was written, in UTC: the time of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     made: Option<String>,
-    /// Labels that distinguish a run from the others of its title.
+    /// Labels that distinguish a run or a sweep from the others of its title.
     #[serde(skip_serializing_if = "String::is_empty")]
     differs: String,
-    /// The fullest link of a run: its utilization, and how long packets waited there.
+    /// The fullest link: its utilization, and how long packets waited there.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<Headline>,
-    /// Of a run, for its differences.
+    /// For its differences.
     #[serde(skip)]
     content: Option<Box<Gathered>>,
 }
 
+/// A key that a sweep varies.
+#[derive(Debug, Serialize)]
+struct Varied {
+    key: String,
+    /// How many values or cases it has.
+    places: usize,
+}
+
 /// The numbers one looks at first.
 #[derive(Debug, Serialize)]
-struct Headline {
-    link: String,
-    utilization: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queueing_delay_mean_s: Option<f64>,
+#[serde(untagged)]
+enum Headline {
+    Run {
+        link: String,
+        utilization: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        queueing_delay_mean_s: Option<f64>,
+    },
+    /// The least and the greatest over the cells of a sweep.
+    Sweep {
+        link: String,
+        utilization: [f64; 2],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        queueing_delay_mean_s: Option<[f64; 2]>,
+    },
 }
 
 /// The output of `--json`.
@@ -79,7 +100,28 @@ struct Sweep {
     changes: Vec<String>,
     #[serde(flatten)]
     origin: Origin,
-    cells: Vec<Value>,
+    #[serde(default)]
+    axes: Vec<AxisOf>,
+    cells: Vec<CellOf>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AxisOf {
+    key: String,
+    places: Vec<Labelled>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Labelled {
+    label: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct CellOf {
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    summary: Value,
 }
 
 /// Runs the command.
@@ -162,6 +204,7 @@ fn of_run(directory: &Path) -> Result<Listed, Wrong> {
         world: header.provenance.origin.world,
         seed: Some(header.seed),
         cells: None,
+        axes: Vec::new(),
         changes: header.provenance.changes,
         made: made(&directory.join("record.toml")),
         differs: String::new(),
@@ -184,19 +227,66 @@ fn made(path: &Path) -> Option<String> {
     Some(DateTime::from_timestamp(seconds, 0)?.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-fn headline(summary: &Summary) -> Option<Headline> {
-    let (link, of) = summary.whole.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization))?;
-    Some(Headline { link: link.clone(), utilization: of.utilization, queueing_delay_mean_s: of.queueing_delay_mean_s })
+impl Headline {
+    fn words(&self) -> String {
+        let (link, used, delay) = match self {
+            Self::Run { link, utilization, queueing_delay_mean_s } => {
+                let delay = queueing_delay_mean_s.map(|delay| quantity(delay, "s", 3));
+                (link, significant(100.0 * utilization, 3), delay)
+            }
+            Self::Sweep { link, utilization, queueing_delay_mean_s } => (
+                link,
+                span(utilization.map(|share| 100.0 * share), ""),
+                queueing_delay_mean_s.map(|ends| span(ends, "s")),
+            ),
+        };
+        let delay = delay.map(|delay| format!(", {delay} of delay")).unwrap_or_default();
+        format!("{link}: {used} % used{delay}")
+    }
 }
 
-/// Gives each run the labels that distinguish it from the others of its title.
+/// Two numbers in one unit, with the prefix that suits the larger; one where both are printed alike.
+fn span([least, most]: [f64; 2], unit: &str) -> String {
+    let prefix = Prefix::for_value(most, unit);
+    let [least, most] = [least, most].map(|value| significant(value / prefix.factor, 3));
+    let numbers = if least == most { most } else { format!("{least} to {most}") };
+    if unit.is_empty() { numbers } else { format!("{numbers} {}{unit}", prefix.symbol) }
+}
+
+fn headline(summary: &Summary) -> Option<Headline> {
+    let (link, of) = summary.whole.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization))?;
+    let (link, utilization, queueing_delay_mean_s) = (link.clone(), of.utilization, of.queueing_delay_mean_s);
+    Some(Headline::Run { link, utilization, queueing_delay_mean_s })
+}
+
+/// The range of the numbers of the link that is fullest in any cell.
+fn headline_of(cells: &[CellOf]) -> Option<Headline> {
+    let links = cells.iter().filter_map(|cell| cell.summary["links"].as_object()).flatten();
+    let full = |of: &Value| of["utilization"].as_f64();
+    let (link, _) = links
+        .filter_map(|(link, of)| Some((link, full(of)?)))
+        .reduce(|most, this| if this.1 > most.1 { this } else { most })?;
+    let range = |what: &str| {
+        let values = cells.iter().filter_map(|cell| cell.summary["links"][link][what].as_f64());
+        let ends = values.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)]);
+        (ends[0] <= ends[1]).then_some(ends)
+    };
+    Some(Headline::Sweep {
+        link: link.clone(),
+        utilization: range("utilization")?,
+        queueing_delay_mean_s: range("queueing_delay_mean_s"),
+    })
+}
+
+/// Gives each run the labels that distinguish it from the other runs of its title, and each sweep from the other sweeps.
 fn differ(records: &mut [Listed]) {
-    let mut titles: Vec<String> = records.iter().map(|listed| listed.title.clone()).collect();
-    titles.sort();
-    titles.dedup();
-    for title in titles {
-        let alike: Vec<usize> =
-            (0..records.len()).filter(|at| records[*at].title == title && records[*at].content.is_some()).collect();
+    let mut kinds: Vec<(String, &'static str)> =
+        records.iter().map(|listed| (listed.title.clone(), listed.kind)).collect();
+    kinds.sort();
+    kinds.dedup();
+    for (title, kind) in kinds {
+        let same = |listed: &Listed| listed.title == title && listed.kind == kind && listed.content.is_some();
+        let alike: Vec<usize> = (0..records.len()).filter(|at| same(&records[*at])).collect();
         let contents = alike.iter().filter_map(|at| records[*at].content.as_deref());
         let runs: Vec<Ran<'_>> = contents.map(Gathered::ran).collect();
         let found = assemble::cases(&runs, registry::laws());
@@ -218,16 +308,68 @@ fn of_sweep(directory: &Path) -> Result<Listed, Wrong> {
     Ok(Listed {
         record: directory.display().to_string(),
         kind: "sweep",
-        title: sweep.title,
-        world: sweep.origin.world,
+        world: sweep.origin.world.clone(),
         seed: None,
         cells: Some(sweep.cells.len()),
-        changes: sweep.changes,
+        axes: sweep.axes.iter().map(|axis| Varied { key: axis.key.clone(), places: axis.places.len() }).collect(),
         made: made(&directory.join("sweep.json")),
         differs: String::new(),
-        headline: None,
-        content: None,
+        headline: headline_of(&sweep.cells),
+        content: unvaried(directory, &sweep).map(Box::new),
+        title: sweep.title,
+        changes: sweep.changes,
     })
+}
+
+/// The common part of all cells of a sweep, with its axes: the scenario of the first one without the keys that vary. None where
+/// the record of that cell cannot be read.
+fn unvaried(directory: &Path, sweep: &Sweep) -> Option<Gathered> {
+    let first = sweep.cells.first()?;
+    let bytes = content::read(&directory.join(&first.path).join("record.toml"), content::HEADER).ok()?;
+    let header = read_header_of_any(&bytes).ok()?;
+    let mut scenario: toml::Table = toml::from_str(&header.scenario).ok()?;
+    let mut axes = toml::Table::new();
+    for AxisOf { key, places } in &sweep.axes {
+        remove(&mut scenario, key);
+        let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
+        axes.insert(key.clone(), values(&labels).into());
+    }
+    scenario.insert("sweep".to_owned(), axes.into());
+    let place = directory.display().to_string();
+    Some(Gathered {
+        name: directory.file_name().map_or_else(|| place.clone(), |name| name.to_string_lossy().into()),
+        place,
+        version: sweep.origin.version.clone(),
+        scenario: toml::to_string(&scenario).ok()?,
+        laws: Vec::new(),
+        summary: serde_json::from_value(first.summary.clone()).ok()?,
+        series: Vec::new(),
+    })
+}
+
+/// Removes the key at a path of a scenario, if it is there.
+fn remove(scenario: &mut toml::Table, path: &str) {
+    match path.split_once('.') {
+        Some((name, rest)) => {
+            if let Some(below) = scenario.get_mut(name).and_then(toml::Value::as_table_mut) {
+                remove(below, rest);
+            }
+        }
+        None => {
+            scenario.remove(path);
+        }
+    }
+}
+
+/// More values than these are not listed one by one.
+const FEW: usize = 4;
+
+/// The values of an axis in a few words.
+fn values(labels: &[&str]) -> String {
+    match labels {
+        [first, .., last] if labels.len() > FEW => format!("{first} to {last} ({} values)", labels.len()),
+        _ => labels.join(", "),
+    }
 }
 
 fn printed(records: &[Listed]) -> String {
@@ -236,15 +378,14 @@ fn printed(records: &[Listed]) -> String {
         let cells = listed.cells.map(|cells| format!("sweep of {cells}"));
         // What somebody changed on purpose tells more than a name.
         let differs = if listed.changes.is_empty() { listed.differs.clone() } else { listed.changes.join("; ") };
+        let axes: Vec<String> = listed.axes.iter().map(|axis| format!("{} ({})", axis.key, axis.places)).collect();
+        let over = if axes.is_empty() { String::new() } else { format!("over {}", axes.join(", ")) };
+        let differs = [differs, over].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let seed = seed.or(cells).unwrap_or_default();
         let made = listed.made.as_ref().map(|made| made.replace('T', " ").replace('Z', "")).unwrap_or_default();
-        let numbers = listed.headline.as_ref().map(|headline| {
-            let Headline { link, utilization, queueing_delay_mean_s } = headline;
-            let delay = queueing_delay_mean_s.map(|delay| format!(", {} of delay", quantity(delay, "s", 3)));
-            format!("{link}: {} % used{}", significant(100.0 * utilization, 3), delay.unwrap_or_default())
-        });
+        let numbers = listed.headline.as_ref().map(Headline::words).unwrap_or_default();
         let (record, title, world) = (listed.record.clone(), listed.title.clone(), listed.world.clone());
-        vec![record, title, world, seed, made, differs, numbers.unwrap_or_default()]
+        vec![record, title, world, seed, made, differs, numbers]
     });
     let heads = ["record", "title", "world", "seed", "made (UTC)", "differs", "numbers"].map(|head| (head, false));
     pages::table("", &heads, rows.collect())

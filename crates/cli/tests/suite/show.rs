@@ -112,6 +112,39 @@ fn a_list_says_when_and_what_differs() {
     }
 }
 
+/// A sweep by its axes and the range of its main numbers; two of one title by what they do not have in common.
+#[test]
+fn a_list_has_the_axes_and_the_numbers_of_sweeps() {
+    let bench = Bench::new();
+    let sweep = "[sweep]\n\"links.bottleneck.buffer\" = [\"9 packets\", \"40 packets\"]\nseed = [1, 2]\n";
+    bench.write("small.toml", &format!("{SMALL}{sweep}"));
+    bench.write("other.toml", &format!("{SMALL}{}", sweep.replace("\"40 packets\"", "\"40 packets\", \"80 packets\"")));
+    bench.well(&["sweep", "small.toml"]);
+    let alone = bench.json(&["list", "--json"]);
+    let alone = &alone["records"][0];
+    assert_eq!(alone["cells"], 4);
+    let axes = serde_json::json!([{ "key": "links.bottleneck.buffer", "places": 2 }, { "key": "seed", "places": 2 }]);
+    assert_eq!(alone["axes"], axes);
+    assert!(alone["differs"].is_null(), "{alone}");
+    // The numbers are those of the cells.
+    let text = fs::read(bench.path("out/small/sweep.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    for what in ["utilization", "queueing_delay_mean_s"] {
+        let all = file["cells"].as_array().unwrap().iter();
+        let all: Vec<f64> = all.map(|cell| cell["summary"]["links"]["bottleneck"][what].as_f64().unwrap()).collect();
+        let ends = all.iter().fold([f64::MAX, f64::MIN], |[a, b], v| [a.min(*v), b.max(*v)]);
+        assert!(ends[0] < ends[1] && alone["headline"][what] == serde_json::json!(ends), "{alone}");
+    }
+    bench.well(&["sweep", "other.toml"]);
+    let listed = bench.json(&["list", "--json"]);
+    let differs: Vec<&str> =
+        listed["records"].as_array().unwrap().iter().map(|r| r["differs"].as_str().unwrap()).collect();
+    assert_eq!(differs, ["9 packets, 40 packets, 80 packets", "9 packets, 40 packets"]);
+    let table = bench.well(&["list"]);
+    assert!(table.contains("over links.bottleneck.buffer (2), seed (2)"), "{table}");
+    assert!(table.contains("bottleneck: ") && table.contains(" % used, ") && table.contains(" ms of delay"), "{table}");
+}
+
 /// Two laws differ by their names, and by the parameters that somebody chose.
 #[test]
 fn a_key_at_its_default_is_no_difference() {
