@@ -5,8 +5,8 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 use penstock_papers::Extent;
 use penstock_report::assemble::{self, PaperFigure, PaperView};
-use penstock_report::figure::{Axis, Figure, Line, Style};
-use penstock_report::number::{Prefix, quantity, short, significant};
+use penstock_report::figure::{Axis, Figure, Line, Style, Tick};
+use penstock_report::number::{Prefix, digits, parse, quantity, short, significant};
 use penstock_report::page::{ClaimView, Column, Page, TableView, Verdict};
 use penstock_report::palette;
 
@@ -93,15 +93,37 @@ fn in_pairs(figure: &penstock_papers::Figure) -> Vec<&penstock_papers::Line> {
     lines
 }
 
-fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static str>) -> Figure {
-    let log = figure.x_scale == penstock_papers::Scale::Log;
-    let mut ticks: Vec<f64> = figure.lines.iter().flat_map(|l| l.points.iter().map(|p| p.x)).collect();
-    ticks.sort_by(f64::total_cmp);
-    ticks.dedup();
-    let mut x = Axis::new(&figure.x_label, &figure.x_unit).ticks_at(ticks);
-    if log {
-        x = x.log();
+/// The names of the places along x, where they are names; none where they are numbers in one unit.
+fn cases(figure: &penstock_papers::Figure) -> Option<Vec<Tick>> {
+    let mut ticks: Vec<Tick> = Vec::new();
+    for point in figure.lines.iter().flat_map(|line| &line.points) {
+        if ticks.iter().all(|tick| tick.at != point.x) {
+            ticks.push(Tick { at: point.x, label: Some(point.at.clone()) });
+        }
     }
+    ticks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    let is_number = |tick: &Tick| {
+        let value = tick.label.as_deref().and_then(parse).map(|(value, _)| value);
+        value.is_some_and(|value| (value - tick.at).abs() <= 1e-9 * value.abs())
+    };
+    (!ticks.is_empty() && !ticks.iter().all(is_number)).then_some(ticks)
+}
+
+fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static str>) -> Figure {
+    let cases = cases(figure);
+    let x = if let Some(cases) = &cases {
+        let ends = cases.iter().map(|tick| tick.at);
+        let (first, last) = (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(f64::NEG_INFINITY, f64::max));
+        let mut x = Axis::new(&figure.x_label, "").between(first - 0.5, last + 0.5);
+        x.ticks.clone_from(cases);
+        x
+    } else {
+        let mut ticks: Vec<f64> = figure.lines.iter().flat_map(|l| l.points.iter().map(|p| p.x)).collect();
+        ticks.sort_by(f64::total_cmp);
+        ticks.dedup();
+        let x = Axis::new(&figure.x_label, &figure.x_unit).ticks_at(ticks);
+        if figure.x_scale == penstock_papers::Scale::Log { x.log() } else { x }
+    };
     let mut y = Axis::new(&figure.y_label, &figure.y_unit);
     if let Some([least, most]) = figure.y_range {
         // Data outside of the paper's range are shown all the same.
@@ -122,6 +144,10 @@ fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static s
         shown.colour.clone_from(&colours[line.of.as_ref().unwrap_or(&line.label).as_str()]);
         if line.source.is_some() {
             shown = shown.styled(Style::Dashed).hollow();
+        }
+        // Between two cases there is nothing.
+        if cases.is_some() {
+            shown = shown.styled(Style::Points);
         }
         let interval = |p: &penstock_papers::Point| {
             let half = p.ci95.unwrap_or(f64::NAN);
@@ -144,14 +170,33 @@ fn rows(rows: &[penstock_papers::Row]) -> TableView {
         }
     }
     let words = labels.iter().map(|l| Column::words(l.as_str()));
-    let numbers = heads.iter().map(|h| Column::numbers(h.as_str(), ""));
-    let mut table = TableView::new("", words.chain(numbers).collect());
+    let mut table = TableView::new("", words.collect());
     for row in rows {
-        let words = labels.iter().map(|l| row.labels.get(*l).cloned().unwrap_or_default());
-        let numbers = heads.iter().map(|h| row.values.get(*h).map(|x| significant(*x, 4)).unwrap_or_default());
-        table.rows.push(words.chain(numbers).collect());
+        table.rows.push(labels.iter().map(|l| row.labels.get(*l).cloned().unwrap_or_default()).collect());
+    }
+    for head in heads {
+        let values: Vec<Option<f64>> = rows.iter().map(|row| row.values.get(head).copied()).collect();
+        let (column, cells) = column(head, &values);
+        table.columns.push(column);
+        table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
     }
     table
+}
+
+/// A column of numbers with one prefix, that of the largest. The head ends in the unit: `total [bit/s]`.
+fn column(head: &str, values: &[Option<f64>]) -> (Column, Vec<String>) {
+    let (name, unit) = match head.strip_suffix(']').and_then(|head| head.rsplit_once('[')) {
+        Some((name, unit)) => (name.trim_end(), unit),
+        None => (head, ""),
+    };
+    let most = values.iter().flatten().filter(|x| x.is_finite()).fold(0.0_f64, |most, x| most.max(x.abs()));
+    let prefix = Prefix::for_value(most, unit);
+    let scaled = |x: &f64| *x / prefix.factor;
+    // Whole numbers among others are printed like those.
+    let whole = values.iter().flatten().map(scaled).all(|x| x == x.trunc());
+    let number = |x: f64| if whole { significant(x, 4) } else { digits(x, 4) };
+    let cell = |x: &Option<f64>| x.as_ref().map(|x| number(scaled(x))).unwrap_or_default();
+    (Column::numbers(name, format!("{}{unit}", prefix.symbol)), values.iter().map(cell).collect())
 }
 
 /// A claim as a page shows it.
@@ -252,6 +297,58 @@ mod tests {
         assert_eq!(span(11_683_600.0, 23_264_800.0, "bit/s"), "11.68 to 23.26 Mbit/s");
         assert_eq!(span(0.5, 0.75, ""), "0.5 to 0.75");
         assert_eq!(span(-0.002, 0.012, "s"), "\u{2212}2 to 12 ms");
+    }
+
+    #[test]
+    fn a_column_has_one_prefix_and_its_unit() {
+        let (column, cells) = column("total [bit/s]", &[Some(29_981_440.0), None, Some(950_000.0)]);
+        assert_eq!((column.name.as_str(), column.unit.as_str()), ("total", "Mbit/s"));
+        assert_eq!(cells, ["29.98", "", "0.9500"]);
+        let (column, cells) = super::column("C2: time full", &[Some(0.5), Some(1.0)]);
+        assert_eq!((column.name.as_str(), column.unit.as_str()), ("C2: time full", ""));
+        assert_eq!(cells, ["0.5000", "1.000"]);
+    }
+
+    /// A line along one axis, whose points are at these words.
+    fn along(places: &[(&str, f64)]) -> Figure {
+        let point = |(at, x): &(&str, f64)| penstock_papers::Point {
+            at: (*at).to_owned(),
+            x: *x,
+            mean: 1.0,
+            min: 1.0,
+            max: 1.0,
+            ci95: None,
+        };
+        let line = penstock_papers::Line {
+            label: String::new(),
+            source: None,
+            of: None,
+            points: places.iter().map(point).collect(),
+        };
+        let figure = penstock_papers::Figure {
+            title: String::new(),
+            x_label: "marker".to_owned(),
+            x_unit: "s".to_owned(),
+            x_scale: penstock_papers::Scale::Linear,
+            y_label: String::new(),
+            y_unit: String::new(),
+            y_range: None,
+            lines: vec![line],
+        };
+        drawn(&figure, &IndexMap::new())
+    }
+
+    /// Words, and values of more than one unit, have the numbers of their points for places.
+    #[test]
+    fn cases_stand_on_the_axis_by_their_names() {
+        let names =
+            |figure: &Figure| -> Vec<Option<String>> { figure.x.ticks.iter().map(|t| t.label.clone()).collect() };
+        let markers = along(&[("early marker", 0.0), ("token bucket", 1.0)]);
+        assert_eq!(names(&markers), [Some("early marker".to_owned()), Some("token bucket".to_owned())]);
+        assert_eq!((markers.x.range, markers.lines[0].style), (Some((-0.5, 1.5)), Style::Points));
+        assert_eq!(names(&along(&[("50 packets", 0.0), ("1 bdp", 1.0)])).len(), 2);
+        let delays = along(&[("10 ms", 0.01), ("20 ms", 0.02)]);
+        assert_eq!((names(&delays), delays.lines[0].style), (vec![None, None], Style::Solid));
     }
 
     /// Of three lines two are of one thing: the paper's follows ours in the same colour, hollow; the third stands alone.

@@ -4,11 +4,12 @@
 use std::fmt::Write;
 
 use super::{badge, escape};
-use crate::figure::{Figure, Line, Style};
+use crate::figure::{Figure, Style};
 use crate::page::{Page, Section, Verdict};
 use crate::palette;
 use crate::scale::{Fit, Ruler};
 use crate::straight::straightened;
+use crate::trace;
 
 /// The anchor of the index.
 pub(super) const ANCHOR: &str = "figure-index";
@@ -16,8 +17,8 @@ pub(super) const ANCHOR: &str = "figure-index";
 const WIDTH: f64 = 168.0;
 const HEIGHT: f64 = 96.0;
 const EDGE: f64 = 5.0;
-/// Most corners of a line: more are not visible.
-const CORNERS: usize = 120;
+/// So many columns and rows of a small drawing are visible.
+const COLUMNS: usize = 40;
 /// With more lines only these are drawn.
 const LINES: usize = 12;
 
@@ -39,7 +40,9 @@ pub(super) fn write(out: &mut String, page: &Page, anchors: &[String]) {
             words.join(" "),
             escape(&section.laws.join(" "))
         );
-        match section.figures.first() {
+        // A curve says more in a small drawing than the points of cases, whose names it does not have.
+        let curve = |figure: &&Figure| figure.lines.iter().any(|l| l.style != Style::Points && l.points.len() > 1);
+        match section.figures.iter().find(curve).or(section.figures.first()) {
             Some(figure) => thumbnail(out, figure),
             None => out.push_str("<span class=\"none\">table</span>"),
         }
@@ -70,10 +73,7 @@ fn thumbnail(out: &mut String, figure: &Figure) {
     let values = |of: fn(&(f64, f64)) -> f64| lines().flat_map(move |line| line.points.iter().map(of));
     let x = Ruler::new(&figure.x, values(|p| p.0), Fit::Tight, 2);
     let y = Ruler::new(&figure.y, values(|p| p.1), Fit::FromZero, 2);
-    let place = |&(px, py): &(f64, f64)| {
-        let at = (EDGE + x.place(px) * (WIDTH - 2.0 * EDGE), HEIGHT - EDGE - y.place(py) * (HEIGHT - 2.0 * EDGE));
-        (at.0.is_finite() && at.1.is_finite() && (-HEIGHT..=2.0 * WIDTH).contains(&at.1)).then_some(at)
-    };
+    let pixel = |at: (f64, f64)| (EDGE + at.0 * (WIDTH - 2.0 * EDGE), HEIGHT - EDGE - at.1 * (HEIGHT - 2.0 * EDGE));
     let _ = write!(
         out,
         "<svg class=\"thumb\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" aria-hidden=\"true\"><rect x=\"0.5\" y=\"0.5\" width=\"{}\" \
@@ -83,61 +83,91 @@ fn thumbnail(out: &mut String, figure: &Figure) {
     );
     for line in lines() {
         let colour = palette::hex(palette::parse(&line.colour).unwrap_or(palette::GREY));
-        let places: Vec<(f64, f64)> = thinned(line).filter_map(place).collect();
-        // A line of one point has no stroke.
-        if line.style == Style::Points || places.len() == 1 {
-            for (cx, cy) in places {
-                let fill = if line.hollow { "none" } else { colour.as_str() };
-                let _ = write!(
-                    out,
-                    "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.2\" fill=\"{fill}\" stroke=\"{colour}\"/>"
-                );
+        let dot = |out: &mut String, at: (f64, f64)| {
+            let fill = if line.hollow { "none" } else { colour.as_str() };
+            let (cx, cy) = pixel(at);
+            let _ =
+                write!(out, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"2.2\" fill=\"{fill}\" stroke=\"{colour}\"/>");
+        };
+        if line.style == Style::Points {
+            for at in trace::dots(&line.points, &x, &y, COLUMNS) {
+                dot(out, at);
             }
             continue;
         }
-        let tenths = |at: f64| (10.0 * at).round() as i32;
-        let corners = straightened(&places.iter().map(|at| (tenths(at.0), tenths(at.1))).collect::<Vec<_>>());
-        let pixel = |tenths: i32| f64::from(tenths) / 10.0;
-        let corners: Vec<String> = corners.iter().map(|at| format!("{},{}", pixel(at.0), pixel(at.1))).collect();
         let dash = if line.style == Style::Dashed { " stroke-dasharray=\"4 3\"" } else { "" };
-        let _ = write!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"{dash}/>", corners.join(" "));
+        for piece in trace::strokes(&line.points, &x, &y, line.style == Style::Steps, COLUMNS) {
+            // A line of one point has no stroke.
+            if let [at] = piece[..] {
+                dot(out, at);
+                continue;
+            }
+            let tenths = |at: f64| (10.0 * at).round() as i32;
+            let places = piece.into_iter().map(pixel).map(|at| (tenths(at.0), tenths(at.1)));
+            let corner = |at: &(i32, i32)| format!("{},{}", f64::from(at.0) / 10.0, f64::from(at.1) / 10.0);
+            let corners: Vec<String> = straightened(&places.collect::<Vec<_>>()).iter().map(corner).collect();
+            let _ = write!(out, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"{dash}/>", corners.join(" "));
+        }
     }
     out.push_str("</svg>");
-}
-
-/// Some points of a line, evenly; of each step the lowest and the highest, so that oscillations stay visible.
-fn thinned(line: &Line) -> impl Iterator<Item = &(f64, f64)> {
-    let step = line.points.len().div_ceil(CORNERS / 2).max(1);
-    line.points.chunks(step).flat_map(|chunk| {
-        let by = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-        let (low, high) = (chunk.iter().min_by(by), chunk.iter().max_by(by));
-        let (first, second) = if low.map(|p| p.0) <= high.map(|p| p.0) { (low, high) } else { (high, low) };
-        first.into_iter().chain(second.filter(|second| Some(*second) != first))
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Axis;
+    use crate::figure::{Axis, Line};
 
     #[test]
     fn what_swings_still_does_in_a_small_drawing() {
         let points: Vec<(f64, f64)> = (0..10_000).map(|i| (f64::from(i), f64::from(i % 100))).collect();
         let mut figure = Figure::new("t", Axis::new("x", ""), Axis::new("y", ""));
         figure.lines.push(Line::new("a", points).coloured("url(x)"));
-        let kept: Vec<&(f64, f64)> = thinned(&figure.lines[0]).collect();
-        assert!(kept.len() <= CORNERS + 2, "{}", kept.len());
-        assert!(kept.iter().any(|p| p.1 == 0.0) && kept.iter().any(|p| p.1 == 99.0));
-        assert!(kept.is_sorted_by_key(|p| p.0));
         let mut out = String::new();
         thumbnail(&mut out, &figure);
+        let corners = out.split("points=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let corners: Vec<(f64, f64)> = corners
+            .split(' ')
+            .map(|at| at.split_once(',').unwrap())
+            .map(|at| (at.0.parse().unwrap(), at.1.parse().unwrap()))
+            .collect();
+        assert!(corners.len() <= 4 * COLUMNS + 2, "{}", corners.len());
+        let ends = |at: fn(&(f64, f64)) -> f64| {
+            corners.iter().map(at).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
+        };
+        let (top, bottom) = ends(|at| at.1);
+        assert!(bottom == HEIGHT - EDGE && top < 2.0 * EDGE, "{top} to {bottom}");
+        assert!(corners.is_sorted_by_key(|at| at.0));
         let mut one = Figure::new("t", Axis::new("x", ""), Axis::new("y", ""));
         one.lines.push(Line::new("a", vec![(1.0, 2.0)]));
         let mut of_one = String::new();
         thumbnail(&mut of_one, &one);
         assert!(of_one.contains("<circle"), "{of_one}");
         assert!(out.len() < 3000 && !out.contains("url"), "{out}");
+    }
+
+    /// A curve that leaves the drawing ends at its rim, and a spiral keeps its shape.
+    #[test]
+    fn a_small_drawing_follows_a_curve_that_turns_back() {
+        let angle = |i: u32| f64::from(i) / 100.0;
+        let spiral = (0..5000).map(|i| (angle(i) * libm::cos(angle(i)), angle(i) * libm::sin(angle(i))));
+        let mut figure =
+            Figure::new("t", Axis::new("x", "").between(-20.0, 20.0), Axis::new("y", "").between(-20.0, 20.0));
+        figure.lines.push(Line::new("a", spiral.collect()));
+        let mut out = String::new();
+        thumbnail(&mut out, &figure);
+        let (middle, unit) = ((WIDTH / 2.0, HEIGHT / 2.0), ((WIDTH / 2.0 - EDGE) / 20.0, (HEIGHT / 2.0 - EDGE) / 20.0));
+        let mut pieces = 0;
+        for points in out.split("<polyline points=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            pieces += 1;
+            let numbers: Vec<f64> = points.replace(',', " ").split(' ').map(|number| number.parse().unwrap()).collect();
+            let radii =
+                numbers.chunks(2).map(|at| libm::hypot((at[0] - middle.0) / unit.0, (at[1] - middle.1) / unit.1));
+            let radii: Vec<f64> = radii.collect();
+            // A turn of the spiral adds six and more to its radius: what skips one is no part of it.
+            assert!(radii.windows(2).all(|two| (two[0] - two[1]).abs() < 3.0), "{radii:?}");
+            assert!(numbers.iter().all(|at| (0.0..=WIDTH).contains(at)));
+        }
+        assert!(pieces > 2, "{pieces}");
     }
 
     #[test]
