@@ -29,6 +29,7 @@ import { element } from "../element";
 import type { Wrong } from "./core";
 import { placeOf } from "./place";
 import { at, forms, keysOf, type Schema, wordsOf } from "./schema";
+import type { Moved } from "./values";
 
 const COLOURS = HighlightStyle.define([
   { tag: tags.comment, color: "var(--soft)" },
@@ -137,8 +138,8 @@ function diagnostic(doc: Text, wrong: Wrong): Diagnostic {
 export class Editor {
   readonly #view: EditorView;
 
-  /** `changed` hears of each change that a person made. */
-  constructor(host: HTMLElement, schema: Schema, changed: () => void) {
+  /** `changed` hears of each change that a person made: where places are now, and the text before. */
+  constructor(host: HTMLElement, schema: Schema, changed: (moved: Moved, before: string) => void) {
     // A shadow root takes its styles from the script, which the policy of the page allows; the page itself takes none.
     const root = host.attachShadow({ mode: "open" });
     const extensions = [
@@ -163,7 +164,8 @@ export class Editor {
       EditorView.contentAttributes.of({ "aria-label": "Scenario", spellcheck: "false", tabindex: "0" }),
       LOOK,
       EditorView.updateListener.of((update) => {
-        if (update.docChanged && !update.transactions.some((each) => each.annotation(byPage))) changed();
+        if (!update.docChanged || update.transactions.some((each) => each.annotation(byPage))) return;
+        changed((at, side) => update.changes.mapPos(at, side), update.startState.doc.toString());
       }),
     ];
     this.#view = new EditorView({ state: EditorState.create({ extensions }), parent: root, root });

@@ -14,6 +14,7 @@ import { packed, unpacked } from "./share";
 import { Sliders } from "./sliders";
 import { showRun, showTheory } from "./strip";
 import { Trail } from "./trail";
+import type { Moved } from "./values";
 
 interface Ready {
   readonly name: string;
@@ -72,7 +73,7 @@ class Playground {
     this.#texts = new Desk(module);
     this.#lessons = lessons;
     this.#scenarios = scenarios;
-    this.#editor = new Editor(get("editor"), schema, () => this.#typed());
+    this.#editor = new Editor(get("editor"), schema, (moved, before) => this.#typed(moved, before));
     this.#sliders = new Sliders(get("sliders"), get<HTMLSelectElement>("add"), schema, (key, text) =>
       this.#slide(key, text),
     );
@@ -217,7 +218,8 @@ class Playground {
     }
   }
 
-  #typed(): void {
+  #typed(moved: Moved, before: string): void {
+    this.#sliders.follow(moved, before, this.#editor.text);
     this.#trail.forget();
     this.#slid = null;
     window.clearTimeout(this.#timer);
@@ -239,7 +241,7 @@ class Playground {
     const cell = Math.max(Number(this.#cell.value), 0);
     const value = this.#slid === null ? null : (this.#sliders.find(this.#slid)?.value ?? null);
     void this.#texts.ask<Read>({ do: "read", ...text }).then((told) => {
-      if (told !== null) this.#heardText(told);
+      if (told !== null) this.#heardText(told, text.text);
     });
     void this.#theories.ask<Shown>({ do: "theory", cell, ...text }).then((told) => {
       if (told !== null) this.#heardTheory(told, value);
@@ -250,7 +252,7 @@ class Playground {
     });
   }
 
-  #heardText({ answer }: Told<Read>): void {
+  #heardText({ answer }: Told<Read>, asked: string): void {
     this.#errors("errors" in answer ? answer.errors : []);
     if (!("ok" in answer)) {
       // The cells are of another text.
@@ -259,7 +261,8 @@ class Playground {
     }
     const { cells, keys, title } = answer.ok;
     document.title = title === "" ? "Penstock playground" : `${title} \u2013 Penstock playground`;
-    this.#sliders.keys = keys;
+    // Places in a text that has changed since are wrong; the answer for the text now is on its way.
+    if (asked === this.#editor.text) this.#sliders.keys = keys;
     get("cells").hidden = cells.length < 2;
     const now = Math.min(Math.max(Number(this.#cell.value), 0), cells.length - 1);
     const names = cells.map((name, i) => (name === "" ? String(i + 1) : name));

@@ -5,6 +5,7 @@ import type { Key } from "./core";
 import { at, parts, rangeOf, type Schema } from "./schema";
 import { type Range, rangeFor, STEPS, spelled, stepOf, valueAt, written } from "./slider";
 import type { Slid } from "./lesson";
+import { followed, type Moved, replaced } from "./values";
 
 /** Keys that have a slider where nobody chose any. */
 const USUAL = ["rate", "buffer", "delay", "rtt", "count", "alpha"];
@@ -44,6 +45,8 @@ export class Sliders {
   /** These sliders, or the usual ones. */
   choose(chosen: readonly Slid[] | null): void {
     this.#chosen = chosen === null ? null : [...chosen];
+    // They are of the text before.
+    this.#keys = [];
     for (const { item } of this.#made) item.remove();
     this.#made = [];
   }
@@ -59,22 +62,15 @@ export class Sliders {
     this.#build();
   }
 
-  /** Keys as they stand after a value was replaced by one of another length. */
+  /** Hears that the value of a key was replaced. */
   shift(key: Key, text: string): void {
-    const by = text.length - (key.to - key.from);
-    const value = text.replace(/^"|"$/g, "");
-    this.#keys = this.#keys.map((each) => {
-      if (each.key === key.key) {
-        const factor = each.value / written(each.text).number;
-        return {
-          ...each,
-          to: each.to + by,
-          text: value,
-          value: written(value).number * (Number.isFinite(factor) ? factor : 1),
-        };
-      }
-      return each.from > key.from ? { ...each, from: each.from + by, to: each.to + by } : each;
-    });
+    this.#keys = replaced(this.#keys, key, text);
+  }
+
+  /** Hears of changes of the text that are not a slider's. A slider whose value was changed waits until the text is read. */
+  follow(moved: Moved, before: string, now: string): void {
+    this.#keys = followed(this.#keys, moved, before, now);
+    for (const { key, input } of this.#made) input.disabled = this.find(key) === undefined;
   }
 
   /** The number of a key now. */
@@ -138,6 +134,7 @@ export class Sliders {
   }
 
   #say({ input, output, range }: Made, key: Key): void {
+    input.disabled = false;
     if (document.activeElement !== input) input.value = String(stepOf(written(key.text).number, range));
     output.textContent = key.text;
     input.setAttribute("aria-valuetext", key.text);

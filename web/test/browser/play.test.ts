@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import type { Browser, Page } from "puppeteer-core";
+import type { Browser, ElementHandle, Page } from "puppeteer-core";
 
 import { packed } from "../../src/play/share";
 import { BROWSERS, launch, listen, missing, PENSTOCK, sound, withoutScripts } from "./browsers";
@@ -190,6 +190,44 @@ for (const name of BROWSERS) {
         `${drawn.join(" | ")}: ${documented}`,
       );
       assert.ok(Number(await margin()) < Number(first), `${await margin()} after ${first}`);
+      await page.close();
+    });
+
+    test("a slider writes at the place of its value while the text has an error, and waits where its value has changed", async () => {
+      const [page] = await open(light, await shared(SCENARIO));
+      const lines = () =>
+        page.evaluate(() =>
+          [...(document.querySelector("#editor")?.shadowRoot?.querySelectorAll(".cm-line") ?? [])].map(
+            (each) => each.textContent ?? "",
+          ),
+        );
+      const slider = "#slide-links-b-i-rate";
+      await page.waitForSelector(slider);
+      await page.evaluate(() =>
+        document.querySelector("#editor")?.shadowRoot?.querySelector<HTMLElement>(".cm-content")?.focus(),
+      );
+      await page.keyboard.type("not a key\n");
+      await page.waitForSelector("#errors button");
+      const typed = await lines();
+      await page.focus(slider);
+      await page.keyboard.press("ArrowRight");
+      const slid = await lines();
+      assert.match(slid[7] ?? "", /^rate = "[\d.]+ Mbit\/s"$/);
+      assert.notEqual(slid[7], typed[7]);
+      const others = (all: readonly string[]) => all.filter((_, i) => i !== 7);
+      assert.deepEqual(others(slid), others(typed), "nothing else has changed");
+
+      // A click behind the closing quote of the value, and another digit within it.
+      const disabled = () => page.$eval(slider, (found) => (found as HTMLInputElement).disabled);
+      assert.equal(await disabled(), false);
+      const rate = await page.evaluateHandle(
+        () => document.querySelector("#editor")?.shadowRoot?.querySelectorAll(".cm-line")[7],
+      );
+      await (rate.asElement() as ElementHandle<Element>).click();
+      await page.keyboard.press("Home");
+      for (let i = 0; i < 8; i++) await page.keyboard.press("ArrowRight");
+      await page.keyboard.type("1");
+      assert.equal(await disabled(), true);
       await page.close();
     });
 

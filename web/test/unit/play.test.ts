@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { CompletionContext } from "@codemirror/autocomplete";
-import { EditorState } from "@codemirror/state";
+import { ChangeSet, EditorState, Text } from "@codemirror/state";
 
 import type { Key } from "../../src/play/core";
 import { complete } from "../../src/play/editor";
@@ -13,6 +13,7 @@ import { placeOf } from "../../src/play/place";
 import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
 import { packed, unpacked } from "../../src/play/share";
 import { rangeFor, STEPS, spelled, stepOf, valueAt } from "../../src/play/slider";
+import { followed, replaced } from "../../src/play/values";
 
 const SCHEMA: Schema = {
   properties: {
@@ -109,6 +110,38 @@ test("a slider covers the range of its key, and gives back what it shows", () =>
   assert.equal(spelled(12.5, key({ text: "3 packets" })), '"13 packets"');
   assert.equal(spelled(2, key({ text: "0.5", quoted: false })), "2.0");
   assert.equal(spelled(2.4, key({ text: "1", quoted: false, whole: true })), "2");
+});
+
+test("a value is found where the text has it now, and not where it was changed", () => {
+  const before = 'rate = "10 Mbit/s"\ncount = 4\ndelay = "5 ms"\n';
+  const place = (name: string, value: string) => {
+    const from = before.indexOf(value, before.indexOf(name));
+    return key({ key: name, from, to: from + value.length, text: value.replaceAll('"', ""), quoted: value !== "4" });
+  };
+  const keys = [place("rate", '"10 Mbit/s"'), place("count", "4"), place("delay", '"5 ms"')];
+  const after = (from: number, to: number, insert: string) => {
+    const changes = ChangeSet.of({ from, to, insert }, before.length);
+    const now = changes.apply(Text.of(before.split("\n"))).toString();
+    const found = followed(keys, (at, side) => changes.mapPos(at, side), before, now);
+    return Object.fromEntries(found.map((each) => [each.key, now.slice(each.from, each.to)]));
+  };
+  const all = { rate: '"10 Mbit/s"', count: "4", delay: '"5 ms"' };
+  const { count: _, ...others } = all;
+  // An error above all values, and one between two of them.
+  assert.deepEqual(after(0, 0, "[oops\n"), all);
+  const line = before.indexOf("count");
+  assert.deepEqual(after(line, line + 5, "c"), all);
+  // A digit more, the value gone, and its line gone.
+  const four = before.indexOf("4");
+  assert.deepEqual(after(four + 1, four + 1, "0"), others);
+  assert.deepEqual(after(four, four, "1"), others);
+  assert.deepEqual(after(four, four + 1, ""), others);
+  assert.deepEqual(after(line, four + 2, ""), others);
+  // What a slider writes moves the values behind it.
+  const longer = replaced(keys, keys[0] as Key, '"100 Mbit/s"');
+  const now = before.replace("10 M", "100 M");
+  const written = { ...all, rate: '"100 Mbit/s"' };
+  assert.deepEqual(Object.fromEntries(longer.map((each) => [each.key, now.slice(each.from, each.to)])), written);
 });
 
 test("an address gives back its scenario, whatever that is", async () => {
