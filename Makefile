@@ -61,7 +61,7 @@ web-measure: build ## sizes and times of reports, papers and playground against 
 	@if [ ! -d web/node_modules ]; then echo 'web-measure: not run: node and npm are missing' >&2; exit 0; fi
 	PENSTOCK=$(abspath $(PENSTOCK)) node web/measure.mjs $(MEASURE)
 
-screenshots: build ## pictures of report, comparison, paper and playground, by Chromium: docs/images
+screenshots: build ## pictures of report, comparison, paper, atlas and playground, by Chromium: docs/images; some minutes
 	@if [ ! -d web/node_modules ]; then echo 'screenshots: not made: node and npm are missing' >&2; exit 0; fi
 	PENSTOCK=$(abspath $(PENSTOCK)) node web/screenshots.mjs
 

@@ -1,4 +1,4 @@
-// Makes the pictures of the pages: a report, a comparison, a paper and the playground, into docs/images.
+// Makes the pictures of the pages: a report, a comparison, a paper, the atlas and the playground, into docs/images.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -55,8 +55,9 @@ run("run", "scenarios/bufferbloat.toml", "--set", "links.bloated.buffer=1 bdp");
 const records = readdirSync(out).filter((name) => existsSync(join(out, name, "record.toml")));
 run("show", ...records.map((name) => join(out, name)));
 await picture("show", pathToFileURL(join(out, "show", "report.html")).href, drawn, ABOVE_FIGURES, 480);
-run("paper", "fast-tcp", "--short");
+run("paper", "--short");
 await picture("paper", pathToFileURL(join(out, "fast-tcp", "report.html")).href, listed, "#figure-index");
+await picture("atlas", pathToFileURL(join(out, "atlas.html")).href, listed, "#figure-index", 720);
 
 if (existsSync(join(dist, "index.html"))) {
   const server = await serve(dist);
