@@ -1,8 +1,13 @@
 //! The packets of a run as a table, for a user who would run tcpdump at both ends of every flow.
 
+use std::sync::Arc;
+
 use penstock_record::Described;
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Cells, Column, Content, Ecn, End, Kind, Sighting, Table, Watcher};
+use penstock_scenario::world::{Cells, Column, Content, Ecn, End, GoesOn, Kind, Sighting, Table, Watcher};
+use pyo3::prelude::*;
+
+use crate::run::Looks;
 
 const ENDS: [&str; 2] = ["sender", "receiver"];
 const KINDS: [&str; 3] = ["data", "ack", "datagram"];
@@ -119,14 +124,22 @@ impl Packets {
 }
 
 /// Hears how far a run is, and keeps its packets if somebody wants them.
-pub(crate) struct Watch<'a> {
-    pub(crate) progress: &'a mut (dyn FnMut(f64) -> bool + Send),
+pub(crate) struct Watch {
+    pub(crate) looks: Arc<Looks>,
+    /// A function of Python.
+    pub(crate) progress: Option<Py<PyAny>>,
     pub(crate) packets: Option<Packets>,
 }
 
-impl Watcher for Watch<'_> {
+impl Watcher for Watch {
     fn progress(&mut self, done: f64) -> bool {
-        (self.progress)(done)
+        let tell = |py: Python<'_>| self.progress.as_ref().map_or(Ok(()), |tell| tell.call1(py, (done,)).map(drop));
+        self.looks.look(tell)
+    }
+
+    fn goes_on(&self) -> Option<GoesOn> {
+        let looks = Arc::clone(&self.looks);
+        Some(Arc::new(move || looks.look(|_| Ok(()))))
     }
 
     fn wants_packets(&self) -> bool {

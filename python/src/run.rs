@@ -7,6 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use penstock_cli::library;
@@ -21,6 +22,28 @@ use crate::scenario::{Ready, Scenario};
 
 /// How long a run goes on without a look at the signals of the process.
 const LOOKS: Duration = Duration::from_millis(20);
+
+/// Looks at the signals of the process, now and then.
+pub(crate) struct Looks {
+    last: Mutex<Instant>,
+    /// What was raised there: the run ends.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Looks {
+    /// Whether the run goes on. If it is time, looks at the signals, and then does `besides`.
+    pub(crate) fn look(&self, besides: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
+        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if raised.is_none() && now.duration_since(*last) >= LOOKS {
+            *last = now;
+            let looked = Python::attach(|py| py.check_signals().and_then(|()| besides(py)));
+            *raised = looked.err();
+        }
+        raised.is_none()
+    }
+}
 
 /// Runs a scenario. See `penstock.run`.
 #[pyfunction]
@@ -46,25 +69,13 @@ pub(crate) fn run(
         return Err(error::of_class(py, "UnsupportedError", &message));
     }
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
-    let (mut last, mut raised): (Instant, Option<PyErr>) = (Instant::now(), None);
-    let mut looked_at = |done: f64| {
-        let now = Instant::now();
-        if now.duration_since(last) < LOOKS {
-            return true;
-        }
-        last = now;
-        let looked = Python::attach(|py| {
-            py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done,)).map(drop))
-        });
-        raised = looked.err();
-        raised.is_none()
-    };
-    let mut watch = Watch { progress: &mut looked_at, packets: packets.then(Packets::default) };
+    let looks = Arc::new(Looks { last: Mutex::new(Instant::now()), raised: Mutex::new(None) });
+    let mut watch = Watch { looks: Arc::clone(&looks), progress, packets: packets.then(Packets::default) };
     // A panic of a run is a bug, and no reason for the interpreter to end.
     let run = || py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
     let (ran, of_law) = raised::here(run);
     let packets = watch.packets.take();
+    let raised = looks.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(raised) = of_law.or(raised) {
         return Err(raised);
     }

@@ -1,13 +1,13 @@
 //! Runs on several threads. Runs share nothing, so their number and order change no bit of any.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::Cost;
-use penstock_scenario::world::{Log, Run, Sighting, Watcher, World};
+use penstock_scenario::world::{GoesOn, Log, Run, Sighting, Watcher, World};
 
 use crate::capturing::Capturing;
 use crate::draft::Draft;
@@ -76,6 +76,10 @@ struct Watch<'a> {
 impl Watcher for Watch<'_> {
     fn progress(&mut self, done: f64) -> bool {
         !self.beside.as_ref().is_some_and(Beside::failed) && (self.reached)(done)
+    }
+
+    fn goes_on(&self) -> Option<GoesOn> {
+        Some(Arc::new(|| !interrupt::stopped()))
     }
 
     fn wants_packets(&self) -> bool {

@@ -3,9 +3,9 @@
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
-use penstock_scenario::world::End;
+use penstock_scenario::world::{End, GoesOn, RunError};
 
-use crate::engine::{Engine, cross, push};
+use crate::engine::{BETWEEN_LOOKS, Engine, cross, push};
 use crate::flow::{NONE, Opening};
 use crate::kind::{Kind, OfKind, Other, Plain, Today};
 use crate::packet::{CWR, FIN, Packet, SYN_ACK};
@@ -15,6 +15,13 @@ use crate::sender::data::{Outcome, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::data_seen;
 use crate::station::Station;
+
+/// Whether somebody wants the run to end.
+#[cold]
+#[inline(never)]
+fn is_stopped(goes_on: Option<&GoesOn>) -> bool {
+    goes_on.is_some_and(|goes_on| !goes_on())
+}
 
 impl Engine {
     /// An acknowledgement reaches its sender.
@@ -233,11 +240,24 @@ impl Engine {
         if let Some(look) = flow.timer.sent(now) {
             agenda.schedule_last(numbering.timeout + at as u32, look);
         }
+        let before = flow.sent.packets;
         flow.sent.packets += count;
+        // Bursts of less than that may be many.
+        if (before ^ flow.sent.packets) > BETWEEN_LOOKS && is_stopped(self.goes_on.as_ref()) {
+            self.fault.get_or_insert(RunError::Stopped);
+            self.end = now;
+            return;
+        }
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let Station::Port(port) = &mut link.station else { unreachable!("the kind of a group goes by its first link") };
-        for _ in 0..count {
+        for sent in 1..=count {
+            if sent & BETWEEN_LOOKS == 0 && is_stopped(self.goes_on.as_ref()) {
+                // Nothing comes of this run.
+                self.fault.get_or_insert(RunError::Stopped);
+                self.end = now;
+                break;
+            }
             let (seq, tx) = flow.data.begin(now);
             let last = seq + 1 == flow.data.limit;
             let size = if last { flow.last_size } else { flow.size };
@@ -357,6 +377,12 @@ impl Engine {
                 }
             }
             flow.sent.packets += 1;
+            if flow.sent.packets & BETWEEN_LOOKS == 0 && is_stopped(self.goes_on.as_ref()) {
+                // Nothing comes of this run.
+                self.fault.get_or_insert(RunError::Stopped);
+                self.end = now;
+                break;
+            }
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.
             let mut flags = if segment.again { 0 } else { flow.flags };
             if !K::PLAIN && group.handshake && segment.seq + 1 == flow.data.limit {

@@ -8,7 +8,7 @@ use penstock_scenario::page::Load;
 use penstock_scenario::seed::Coins;
 use penstock_scenario::transfer::Transfer;
 use penstock_scenario::video::Chunk;
-use penstock_scenario::world::{RunError, Sighting, Watcher};
+use penstock_scenario::world::{GoesOn, RunError, Sighting, Watcher};
 
 use crate::agenda::Agenda;
 use crate::clients::Client;
@@ -53,8 +53,9 @@ pub(crate) struct Numbering {
     pub(crate) rare: u32,
 }
 
-/// The watcher is called after so many events, which take a millisecond or two.
-const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
+/// The watcher is called after so many events, which take a millisecond or two. So is [`Engine::goes_on`] after so many packets of
+/// a flow: with a huge window an event may send millions.
+pub(crate) const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
 /// With so many flows and more, the data of a packet are seldom in the processor's nearest caches. A flow has a kibibyte of
 /// it, with the slots in rings that come next: of 512 flows it stays in a megabyte, and looking ahead costs a twelfth.
@@ -103,6 +104,8 @@ pub(crate) struct Engine {
     pub(crate) paused: bool,
     /// The output of a sender's law that is no valid number: the run ends there, and has no result.
     pub(crate) fault: Option<RunError>,
+    /// Whether the run shall go on, for bursts that take longer than the time between two calls of the watcher.
+    pub(crate) goes_on: Option<GoesOn>,
     /// Packets at ends of flows since the last call of the watcher.
     pub(crate) seen: Option<Vec<Sighting>>,
     /// Counters for numbers of behaviour over time, where the scenario requests such.
@@ -118,6 +121,7 @@ pub(crate) struct Engine {
 impl Engine {
     /// Runs to the end.
     pub(crate) fn run(&mut self, watcher: &mut dyn Watcher) -> Result<Taken, RunError> {
+        self.goes_on = watcher.goes_on();
         let mut measure = self.start(watcher.wants_packets());
         self.advance(&mut measure, watcher, |_| false)?;
         self.conclude(measure)

@@ -141,6 +141,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         paused: false,
         fault: None,
         seen: None,
+        goes_on: None,
         counted: Counted::of(scenario),
         looks: false,
         events: 0,

@@ -3,6 +3,7 @@
 mod rows;
 
 use std::io::Write;
+use std::sync::Arc;
 
 use penstock_law::conditioner::Colour;
 use penstock_law::quantity::Time;
@@ -41,6 +42,11 @@ pub fn with_one_flow_each(scenario: &Scenario) -> Scenario {
 pub trait Watcher {
     /// The share done, 0 to 1, now and then and at least every few tenths of a second; `false` stops the run.
     fn progress(&mut self, done: f64) -> bool;
+    /// A question for a world in the midst of one event that takes long, as a burst of a million packets does: whether the run
+    /// shall go on. It is asked besides [`Watcher::progress`].
+    fn goes_on(&self) -> Option<GoesOn> {
+        None
+    }
     /// Whether [`Watcher::packet`] shall be called, which costs time.
     fn wants_packets(&self) -> bool {
         false
@@ -53,6 +59,9 @@ pub trait Watcher {
         None
     }
 }
+
+/// Whether a run shall go on; once `false`, always.
+pub type GoesOn = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Takes the log of a connection.
 pub type Log = Box<dyn Write + Send + Sync>;
