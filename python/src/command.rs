@@ -25,6 +25,12 @@ pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| penstock_cli::run_with(Registry::standard(), arguments))
 }
 
+/// Does the work of a thread that Python knows until its end. Such a thread is attached quickly whenever a law of Python is called;
+/// for another one Python makes a state of a thread at each call, and deletes it.
+pub(crate) fn known(work: &mut (dyn FnMut() + Send + '_)) {
+    Python::attach(|py| py.detach(work));
+}
+
 /// The result of a command, its notes, and its exit status.
 type Answer<'py> = (Bound<'py, PyAny>, Vec<String>, u8);
 
@@ -36,6 +42,7 @@ pub(crate) fn answer(
     texts: BTreeMap<PathBuf, String>,
 ) -> PyResult<Answer<'_>> {
     raised::refuse_in_law()?;
+    library::around_threads(known);
     let work = move || {
         // A panic is a bug, and no reason for the interpreter to end.
         raised::on_threads(|| catch_unwind(AssertUnwindSafe(|| library::command(arguments, texts))))
@@ -44,7 +51,7 @@ pub(crate) fn answer(
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
-                // A thread that Python knows is attached quickly, whenever a law of Python is called.
+                // As in `known`: laws are called on this thread too.
                 let done = Python::attach(|py| py.detach(work));
                 drop(sender);
                 done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -400,6 +401,60 @@ def test_ctrl_c_stops_a_law(breaks: Any) -> None:
         with pytest.raises(KeyboardInterrupt):
             penstock.run(scenario)
         assert interrupted.was_obeyed_in(0.2)
+
+
+def test_ctrl_c_stops_an_event_that_sends_millions() -> None:
+    class Huge(penstock.Controller):
+        """Has the largest window that a run takes."""
+
+        name = "huge"
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = 2.0
+
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            self.window = 4e6
+
+    penstock.register(Huge)
+    scenario = lab({"law": "huge"}).set("duration", "10 h").set("links.bottleneck.rate", "1 Gbit/s")
+    swept = scenario.copy().set("sweep", {"seed": {"count": 2}})
+    try:
+        # Moments in the first burst and later.
+        for after_s in (0.4, 0.7, 1.1):
+            for interruptible in (lambda: penstock.run(scenario), lambda: penstock.sweep(swept, jobs=1)):
+                interrupted = Interrupt(after_s)
+                with pytest.raises(KeyboardInterrupt):
+                    interruptible()
+                assert interrupted.was_obeyed_in(0.2)
+    finally:
+        penstock.unregister("huge")
+
+
+def test_threads_of_a_command_keep_their_state_of_python() -> None:
+    # What a thread-local object holds is gone with Python's state of the thread, which a stranger has for one call.
+    known, calls = threading.local(), [0, 0]
+
+    class Counts(newreno.NewReno):
+        """Counts calls, and threads that Python had not met."""
+
+        name = "counts"
+
+        def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+            calls[0] += 1
+            if not hasattr(known, "since"):
+                known.since = calls[0]
+                calls[1] += 1
+            super().on_ack(observation, packets, marked)
+
+    penstock.register(Counts)
+    try:
+        penstock.find_failures("counts", objective="underuse", budget=2, jobs=2)
+    finally:
+        penstock.unregister("counts")
+    acknowledgements, threads = calls
+    assert acknowledgements > 1_000
+    assert 0 < threads < 50
 
 
 def test_ctrl_c_stops_a_command(breaks: Any) -> None:

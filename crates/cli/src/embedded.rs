@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The output of a command.
 #[derive(Debug, Default)]
@@ -21,11 +21,30 @@ struct Running {
     heard: Heard,
 }
 
+/// The work of a thread.
+type ThreadWork<'a> = dyn FnMut() + Send + 'a;
+
+/// Surrounds the work of each thread that a command starts.
+static AROUND: OnceLock<fn(&mut ThreadWork<'_>)> = OnceLock::new();
+
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on `around` surrounds the work of each thread. The first call counts.
+pub(crate) fn surround(around: fn(&mut ThreadWork<'_>)) {
+    let _ = AROUND.set(around);
+}
+
+/// Does the work of a thread that has just begun.
+pub(crate) fn on_thread(work: &mut ThreadWork<'_>) {
+    match AROUND.get() {
+        Some(around) => around(work),
+        None => work(),
+    }
 }
 
 /// A command begins. These texts stand for the files of their paths. A caller repeats its stop until the command has ended: the

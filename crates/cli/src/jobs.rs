@@ -11,6 +11,7 @@ use penstock_scenario::world::{GoesOn, Log, Run, Sighting, Watcher, World};
 
 use crate::capturing::Capturing;
 use crate::draft::Draft;
+use crate::embedded;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::logging::Logging;
@@ -175,7 +176,8 @@ pub(crate) fn side_by_side<T: Send>(
         }
     };
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.min(order.len())).map(|_| scope.spawn(work)).collect();
+        let thread = || embedded::on_thread(&mut || work());
+        let workers: Vec<_> = (0..threads.min(order.len())).map(|_| scope.spawn(thread)).collect();
         for worker in workers {
             // A panic of a run is a panic of the command: the door says that it is a bug.
             if let Err(panic) = worker.join() {

@@ -25,7 +25,7 @@ use crate::meter::Meter;
 use crate::record::{self, Subject};
 use crate::{machine, pages, registry, report, scenario};
 
-pub use command::{Answer, command, stop};
+pub use command::{Answer, around_threads, command, stop};
 pub use error::Error;
 
 /// Sets the laws that commands and reports know from now on. `codes` identify the code of those that a program in another language

@@ -61,6 +61,12 @@ pub fn stop() {
     embedded::stop();
 }
 
+/// Sets the function that surrounds the work of each thread that a command starts from now on, and calls that work once. A program
+/// makes the thread known to its interpreter there, which then need not meet it anew at each call of a law. The first call counts.
+pub fn around_threads(around: fn(&mut (dyn FnMut() + Send + '_))) {
+    embedded::surround(around);
+}
+
 /// Ends a command that panics.
 struct Ended;
 
