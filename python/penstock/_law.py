@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import difflib
 import hashlib
 import inspect
 import types
@@ -212,6 +213,8 @@ def parameter(
     """
     if unit not in _UNITS:
         raise ValueError(f"unit is {unit!r}: write one of {', '.join(_UNITS)}")
+    if isinstance(default, str):
+        raise ValueError(f"default is {default!r}: write a number in SI units, and the unit as unit=")
     choice = tuple(words)
     if choice and (default is not None or automatic is not None):
         raise ValueError("the first of words is the default: leave out default and automatic")
@@ -256,6 +259,8 @@ class _About:
     not_linear: str | None
     parameters: tuple[Parameter, ...] = field(default=())
     state: tuple[StateNumber, ...] = field(default=())
+    named: tuple[str, ...] = field(default=())
+    """The names in its method ``requirements``: a requirement among them may depend on parameters."""
 
 
 class _Law:
@@ -291,12 +296,32 @@ class _Law:
                 raise TypeError(
                     f"{cls.__name__}.{name} is {wrong}, and nobody would go through it: return, do not yield"
                 )
+        _refuse_misspelt(cls)
         own = {one.name for one in found}
         cls._parameters = tuple(p for p in cls._parameters if p.name not in own) + tuple(
             p for p in found if isinstance(p, Parameter)
         )
         cls._state = tuple(s for s in cls._state if s.name not in own) + tuple(
             s for s in found if isinstance(s, StateNumber)
+        )
+
+
+def _refuse_misspelt(law: type[_Law]) -> None:
+    """Refuse a method that looks like the handler of an event and is none: no host would call it."""
+    contract = next(base for base in law.__mro__ if _Law in base.__bases__)
+    handlers = {name: name for name in vars(contract) if name.startswith("on_")}
+    # The old name of a handler is no misspelling of it.
+    if "on_congestion" in handlers:
+        handlers["on_loss"] = "on_congestion"
+    own = [base for base in law.__mro__ if not issubclass(_Law, base) and base is not contract]
+    for of, name, thing in [(base, name, thing) for base in own for name, thing in vars(base).items()]:
+        if not name.startswith("on_") or name in handlers or not (callable(thing) or hasattr(thing, "__func__")):
+            continue
+        near = difflib.get_close_matches(name, list(handlers), n=1)
+        remedy = f"write {handlers[near[0]]}" if near else "begin its name with something else"
+        known = ", ".join(sorted(set(handlers.values())))
+        raise TypeError(
+            f"{of.__name__}.{name} is the handler of no event of {contract.__name__}: {remedy}; there are {known}"
         )
 
 
@@ -415,7 +440,8 @@ def register(law: _AnyLaw) -> _AnyLaw:
     Penstock keep their names. A registered class lives as long as the process and takes about a kilobyte.
 
     Raises:
-        TypeError: It is no class of ``Controller`` or ``Aqm``.
+        TypeError: It is no class of ``Controller`` or ``Aqm``, or it handles an event that its requirements leave out:
+            ``on_tick`` without ``tick_s``.
         ValueError: Its name is taken, or a declaration contradicts itself.
         Exception: Whatever ``start`` or ``requirements`` raised when they were tried.
     """
@@ -424,7 +450,9 @@ def register(law: _AnyLaw) -> _AnyLaw:
         raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Aqm")
     name = law.name or law.__name__.lower()
     title = (inspect.getdoc(law) or name).strip().splitlines()[0].rstrip(".")
-    about = _About(name, title, law.source, law.colour or _colour(name), law.not_linear, law._parameters, law._state)
+    colour = law.colour or _colour(name)
+    named = tuple(sorted(_named_by_requirements(law)))
+    about = _About(name, title, law.source, colour, law.not_linear, law._parameters, law._state, named)
     _native.register(law, about, code_of(law), issubclass(law, Aqm))
     return law
 
@@ -490,6 +518,34 @@ def _parts(thing: object, visited: set[int]) -> Iterator[str]:
         yield f"{thing.dtype}{getattr(thing, 'shape', ())}{thing.tobytes().hex()}"
     elif isinstance(thing, (bool, int, float, str, bytes, tuple, type(None), Parameter, StateNumber)):
         yield repr(thing)
+
+
+def _named_by_requirements(law: AnyClass) -> set[str]:
+    """Return the names and texts in ``requirements``, of the classes above too, and in the functions that it names."""
+    named: set[str] = set()
+    waiting: list[object] = [vars(base).get("requirements") for base in law.__mro__ if base not in (Controller, Aqm)]
+    visited: set[int] = set()
+    while waiting:
+        thing = waiting.pop()
+        thing = getattr(thing, "__func__", thing)
+        if not isinstance(thing, types.FunctionType) or id(thing) in visited:
+            continue
+        visited.add(id(thing))
+        names = set(_names(thing.__code__))
+        named |= names | set(_texts(thing.__code__.co_consts))
+        waiting += [inspect.getattr_static(law, name, None) or thing.__globals__.get(name) for name in names]
+    return named
+
+
+def _texts(constants: tuple[object, ...]) -> Iterator[str]:
+    """Yield the texts among constants: keyword arguments of a call are a tuple of them."""
+    for constant in constants:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from _texts(constant)
+        elif isinstance(constant, types.CodeType):
+            yield from _texts(constant.co_consts)
 
 
 def _of_code(code: types.CodeType) -> Iterator[str]:

@@ -75,6 +75,7 @@ pub(crate) fn entry<R: PythonRole>(class: &Bound<'_, PyType>, about: &Bound<'_, 
         names,
         state: names.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
         parameters: kinds.collect(),
+        named: about.getattr("named")?.extract()?,
     };
     let declared: &'static Declared = Box::leak(Box::new(declared));
     let unsupported: Option<String> = about.getattr("not_linear")?.extract()?;

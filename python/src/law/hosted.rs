@@ -28,6 +28,8 @@ pub(crate) struct Declared {
     pub(crate) state: Vec<Py<PyString>>,
     /// Its parameters, and of a choice its words.
     pub(crate) parameters: Vec<(Py<PyString>, Kind)>,
+    /// The names in its method `requirements`.
+    pub(crate) named: Vec<String>,
 }
 
 /// The value of a parameter in Python.
@@ -56,6 +58,21 @@ impl Declared {
             }
         }
         Ok(law.unbind())
+    }
+
+    /// Refuses a handler of events that these requirements leave out. One whose requirement the method `requirements` names is
+    /// left out for these parameters alone.
+    fn refuse_unheard<R: PythonRole>(&self, requirements: &R::Requirements) -> PyResult<()> {
+        for (event, requirement, add) in R::unheard(requirements) {
+            let at = R::METHODS.iter().position(|method| *method == event);
+            if at.is_some_and(|at| self.methods[at].is_some()) && self.named.iter().all(|name| name != requirement) {
+                let law = self.name;
+                return Err(PyTypeError::new_err(format!(
+                    "law `{law}` has the method {event}, which nothing would call: add `{add}` to what requirements() returns"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn values(&self, py: Python<'_>, values: &Values) -> PyResult<Vec<Py<PyAny>>> {
@@ -101,6 +118,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
             let context = class.call((), Some(&R::context(py, context)?))?.unbind();
             let first = of.instance(py, &values, &context)?;
             let requirements = R::requirements(&first.bind(py).call_method0(pyo3::intern!(py, "requirements"))?)?;
+            of.refuse_unheard::<R>(&requirements)?;
             let start = first.bind(py).getattr_opt(pyo3::intern!(py, "__dict__"))?;
             let start =
                 start.and_then(|start| start.cast_into::<PyDict>().ok()).map(|start| start.copy()).transpose()?;
@@ -109,7 +127,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
                 values,
                 context,
                 start: start.map(Bound::unbind),
-                observation: R::observation(py, N::DUAL)?,
+                observation: R::observation(py, N::DUAL, &requirements)?,
                 requirements,
                 laws: Vec::new(),
                 kept: BTreeMap::new(),

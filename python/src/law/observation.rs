@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use penstock_law::{Dual, aqm, cc};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 
 use crate::number::Arithmetic;
@@ -13,6 +14,8 @@ struct Slot {
     value: AtomicU64,
     slope: AtomicU64,
     kink: AtomicU64,
+    /// The requirement that the law lacks for it, as it stands in Python. The host does not measure it then.
+    lacks: Option<&'static str>,
 }
 
 impl Slot {
@@ -25,29 +28,42 @@ impl Slot {
         }
     }
 
-    fn get<'py>(&self, py: Python<'py>, dual: bool) -> PyResult<Bound<'py, PyAny>> {
+    #[inline]
+    fn get<'py>(&self, py: Python<'py>, name: &str, dual: bool) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(lacks) = self.lacks {
+            return Err(unmeasured(name, lacks));
+        }
         let [value, slope, kink] =
             [&self.value, &self.slope, &self.kink].map(|bits| f64::from_bits(bits.load(Ordering::Relaxed)));
         if dual { Dual { value, slope, kink }.given(py) } else { value.given(py) }
     }
 }
 
+/// A law reads a number that its host does not measure. A zero in its place would look like a measurement.
+#[cold]
+fn unmeasured(name: &str, lacks: &str) -> PyErr {
+    PyAttributeError::new_err(format!(
+        "the observation has no `{name}`, which the law does not require: add `{lacks}` to what its requirements() returns"
+    ))
+}
+
 macro_rules! observation {
     ($(#[$doc:meta])* $name:ident as $shown:literal of $of:ident { $($(#[$what:meta])* $field:ident,)* }) => {
         $(#[$doc])*
         ///
-        /// The host uses one object for all calls: keep its numbers, not the object.
+        /// The host uses one object for all calls: keep its numbers, not the object. A measurement that the law does not require
+        /// raises `AttributeError`.
         #[pyclass(frozen, module = "penstock", name = $shown)]
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         pub(crate) struct $name {
             dual: bool,
             $($field: Slot,)*
         }
 
         impl $name {
-            /// One for floats, or for dual numbers.
-            pub(crate) fn new(dual: bool) -> Self {
-                Self { dual, ..Self::default() }
+            /// One for floats, or for dual numbers. `lacks` is the requirement that the law lacks for a measurement.
+            pub(crate) fn new(dual: bool, lacks: impl Fn(&str) -> Option<&'static str>) -> Self {
+                Self { dual, $($field: Slot { lacks: lacks(stringify!($field)), ..Slot::default() },)* }
             }
 
             #[inline]
@@ -59,7 +75,7 @@ macro_rules! observation {
         #[pymethods]
         impl $name {
             $($(#[$what])* #[getter] fn $field<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                self.$field.get(py, self.dual)
+                self.$field.get(py, stringify!($field), self.dual)
             })*
         }
     };
@@ -94,11 +110,11 @@ observation! {
     AqmObservation as "AqmObservation" of aqm {
         /// Packets waiting, without the one in transmission, in units of the mean packet where the law counts bytes [packets].
         queue,
-        /// Arrivals since the last tick, in units of the mean packet [packets].
+        /// At a tick, arrivals since the last one, in units of the mean packet [packets]. Zero elsewhere.
         arrived,
         /// The capacity of the line now [packets/s].
         capacity,
-        /// At a departure, waiting time of the packet at the head; at a tick, that of the oldest waiting packet [s].
+        /// At a departure, waiting time of the packet at the head; at a tick, that of the oldest waiting packet [s]. Zero elsewhere.
         sojourn_s,
         /// Time since the start of the run [s].
         now_s,

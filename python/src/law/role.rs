@@ -13,6 +13,9 @@ use pyo3::types::{PyDict, PyTuple};
 use super::observation::{AqmObservation, SenderObservation};
 use crate::number::Arithmetic;
 
+/// A method that is not called, the requirement that decides, and the value that has it called.
+type Unheard = (&'static str, &'static str, &'static str);
+
 /// A role that laws of Python may have.
 pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync> {
     /// Its class of observations.
@@ -24,8 +27,8 @@ pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync>
     /// The largest first number of the output that a run takes.
     const MOST: f64;
 
-    /// An observation, of floats or of dual numbers.
-    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<Self::Observed>>;
+    /// An observation for a law with these requirements, of floats or of dual numbers.
+    fn observation(py: Python<'_>, dual: bool, requirements: &Self::Requirements) -> PyResult<Py<Self::Observed>>;
     /// Writes the measurements.
     fn fill<N: Arithmetic>(observation: &Py<Self::Observed>, of: &Self::Observation<N>);
     /// The context, as the keyword arguments of its class in Python.
@@ -40,6 +43,9 @@ pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync>
         observation: &Bound<'py, Self::Observed>,
         event: Self::Event,
     ) -> PyResult<Bound<'py, PyTuple>>;
+    /// The methods that a host does not call with these requirements, each with the requirement that decides, and what Python
+    /// would have to give.
+    fn unheard(requirements: &Self::Requirements) -> Vec<Unheard>;
     /// The output of two numbers.
     fn output<N: Arithmetic>(first: N, second: N) -> Self::Output<N>;
     /// The requirements of the law.
@@ -55,8 +61,16 @@ impl PythonRole for Controller {
     const MOST: f64 = 4_194_304.0;
     const CONTEXT: &'static str = "SenderContext";
 
-    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<SenderObservation>> {
-        Py::new(py, SenderObservation::new(dual))
+    fn observation(py: Python<'_>, dual: bool, requirements: &cc::Requirements) -> PyResult<Py<SenderObservation>> {
+        let lacks = |name: &str| match name {
+            "price_s" if !matches!(requirements.marks, Marks::Price(_)) => Some("marks=penstock.Price(...)"),
+            "now_s" if !requirements.now => Some("now=True"),
+            "buffer" | "level" | "in_flight" | "earlier" | "earlier_s" if requirements.bottleneck.is_none() => {
+                Some("pairs=...")
+            }
+            _ => None,
+        };
+        Py::new(py, SenderObservation::new(dual, lacks))
     }
 
     #[inline]
@@ -95,6 +109,10 @@ impl PythonRole for Controller {
         }
     }
 
+    fn unheard(requirements: &cc::Requirements) -> Vec<Unheard> {
+        if requirements.tick_s.is_none() { vec![("on_tick", "tick_s", "tick_s=...")] } else { Vec::new() }
+    }
+
     fn output<N: Arithmetic>(window: N, gap_s: N) -> cc::Output<N> {
         cc::Output { window, gap_s }
     }
@@ -129,8 +147,14 @@ impl PythonRole for Aqm {
     const MOST: f64 = f64::INFINITY;
     const CONTEXT: &'static str = "AqmContext";
 
-    fn observation(py: Python<'_>, dual: bool) -> PyResult<Py<AqmObservation>> {
-        Py::new(py, AqmObservation::new(dual))
+    fn observation(py: Python<'_>, dual: bool, requirements: &aqm::Requirements) -> PyResult<Py<AqmObservation>> {
+        let (ticks, at_head) = (requirements.tick_s.is_some(), requirements.decides == Decides::AtHead);
+        let lacks = |name: &str| match name {
+            "arrived" if !ticks => Some("tick_s=..."),
+            "sojourn_s" if !ticks && !at_head => Some("decides=\"head\"` or `tick_s=..."),
+            _ => None,
+        };
+        Py::new(py, AqmObservation::new(dual, lacks))
     }
 
     #[inline]
@@ -169,6 +193,18 @@ impl PythonRole for Aqm {
             aqm::Event::Departure { low_latency } => (law, observation, low_latency).into_pyobject(law.py()),
             aqm::Event::Hit | aqm::Event::Full | aqm::Event::Tick => (law, observation).into_pyobject(law.py()),
         }
+    }
+
+    fn unheard(requirements: &aqm::Requirements) -> Vec<Unheard> {
+        let aqm::Requirements { tick_s, decides, full, .. } = requirements;
+        let at_head = *decides == Decides::AtHead;
+        let all = [
+            (tick_s.is_some(), ("on_tick", "tick_s", "tick_s=...")),
+            (*decides == Decides::OnArrival, ("on_arrival", "decides", "decides=\"arrival\"")),
+            (at_head, ("on_departure", "decides", "decides=\"head\"")),
+            (at_head && *full, ("on_full", "full", "decides=\"head\", full=True")),
+        ];
+        all.into_iter().filter(|(called, _)| !called).map(|(_, unheard)| unheard).collect()
     }
 
     fn output<N: Arithmetic>(probability: N, price_s: N) -> aqm::Output<N> {

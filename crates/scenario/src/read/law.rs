@@ -151,7 +151,11 @@ fn parameters<'a, R: Registered>(
             && !misspelt(parameter)
         {
             item.wrong(
-                format!("the law `{name}` needs `{}`, {}", parameter.name, parameter.description),
+                // A law of a program's own may have parameters without a description.
+                match parameter.description {
+                    "" => format!("the law `{name}` needs `{}`, which has no default", parameter.name),
+                    what => format!("the law `{name}` needs `{}`, {what}", parameter.name),
+                },
                 format!("add it: {}", range(parameter)),
             );
         }
@@ -209,7 +213,13 @@ fn range(parameter: &Parameter) -> String {
         Unit::Choice(words) => words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(" or "),
         unit => {
             let print = |x| quantity::print_real(x, unit);
-            format!("`{}` to `{}`", print(parameter.least), print(parameter.most))
+            let (least, most) = (parameter.least, parameter.most);
+            match (least.is_finite(), most.is_finite()) {
+                (true, true) => format!("`{}` to `{}`", print(least), print(most)),
+                (true, false) => format!("`{}` or more", print(least)),
+                (false, true) => format!("`{}` or less", print(most)),
+                (false, false) => format!("any number, such as `{}`", print(1.0)),
+            }
         }
     }
 }
