@@ -33,8 +33,8 @@ def run(
         seed: The seed, from 0 to 2**63 - 1. None is the scenario's own, which is 1 by default.
         series: Whether the record has series over time. Without them it has one row a flow and the summary.
         out: A directory. The record is written there under a fresh name, as the command ``penstock run`` writes it.
-        progress: A function of the share done, 0 to 1. True shows a bar, which the package tqdm draws. None
-            does so in a terminal where tqdm is installed. False shows nothing.
+        progress: A function of the share done, 0 to 1. The last call of a run that ends well has 1.0. True shows a bar,
+            which the package tqdm draws. None does so in a terminal where tqdm is installed. False shows nothing.
         packets: Whether the record has the table ``packets``: one row for each packet at either end of its flow. It
             stays in memory. Only the packets world has it.
 
@@ -52,7 +52,11 @@ def run(
         raise TypeError(f"world is of class {type(world).__name__}: write packets, fluid or linux")
     show, close = progress_of(progress)
     try:
-        return Record(_native.run(scenario, world, seed, bool(series), bool(packets), out, show))
+        record = Record(_native.run(scenario, world, seed, bool(series), bool(packets), out, show))
+        if show is not None:
+            # The run itself looks now and then, the last time before its end.
+            show(1.0)
+        return record
     finally:
         close()
 
@@ -86,5 +90,8 @@ def progress_of(
 
     def show(done: float) -> None:
         bar.update(done - bar.n)
+        if done == 1:
+            # An update just after another one draws nothing.
+            bar.refresh()
 
     return show, bar.close

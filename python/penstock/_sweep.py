@@ -125,9 +125,13 @@ def sweep(
     texts = [text for text, _, _ in parts]
     show, close = progress_of(progress)
 
+    shown = 0.0
+
     def done(count: int) -> None:
+        nonlocal shown
+        shown = count / len(texts)
         if show is not None:
-            show(count / len(texts))
+            show(shown)
 
     try:
         if executor is None:
@@ -135,6 +139,9 @@ def sweep(
             measured = [_native.run_cells(texts, os.fspath(path), world, threads, done)]
         else:
             measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
+        if shown < 1:
+            # Batches of a broken pool ran here, and no other batch ended after them.
+            done(len(texts))
     finally:
         close()
     return Sweep(_native.Cells([(cell, labels) for _, cell, labels in parts], measured, changes))

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import copy
+import importlib
+import pickle
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,6 +162,45 @@ def test_progress_goes_up_and_its_errors_come_out(long_scenario: Scenario) -> No
         penstock.run(long_scenario, progress=enough)
     assert heard == sorted(heard)
     assert 0 < heard[0] < heard[-1] < 1
+
+
+def test_progress_ends_with_one(scenario: Scenario, tmp_path: Path) -> None:
+    scenario.set("flows.cubic.cc", {"law": "newreno"})
+    choices: list[dict[str, Any]] = [{}, {"world": "fluid"}, {"out": tmp_path}]
+    for options in choices:
+        heard: list[float] = []
+        penstock.run(scenario, progress=heard.append, **options)
+        assert heard == sorted(heard)
+        assert heard[-1] == 1.0
+        assert heard.count(1.0) == 1
+
+    class FullError(Exception):
+        pass
+
+    def full(done: float) -> None:
+        if done == 1:
+            raise FullError
+
+    with pytest.raises(FullError):
+        penstock.run(scenario, progress=full)
+    # A run that does not end well has none of it.
+    heard = []
+    with pytest.raises(penstock.ScenarioError):
+        penstock.run(scenario.copy().set("warmup", "9 h"), progress=heard.append)
+    assert 1.0 not in heard
+
+
+def test_a_bar_ends_full(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("tqdm.auto")
+    drawn: list[float] = []
+
+    class Bar(module.tqdm):  # type: ignore[name-defined,misc]
+        def display(self, *arguments: Any, **options: Any) -> None:
+            drawn.append(self.n)
+
+    monkeypatch.setattr(module, "tqdm", Bar)
+    penstock.run(scenario, progress=True)
+    assert 1.0 in drawn
 
 
 def test_a_bar_is_drawn_where_it_is_wanted(scenario: Scenario, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import random
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -224,6 +225,13 @@ def test_progress_ends_with_one() -> None:
     penstock.sweep(swept(), progress=heard.append)
     assert heard == sorted(heard)
     assert heard[-1] == 1
+    for executor in (ThreadPoolExecutor(2), Forgetful(False)):
+        heard = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            penstock.sweep(swept(), executor=executor, batch=5, progress=heard.append)
+        assert heard == sorted(heard)
+        assert heard[-1] == 1
 
 
 @pytest.mark.parametrize(
