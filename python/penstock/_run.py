@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -44,6 +45,9 @@ def run(
         LawError: A law gave an output that is not a number.
     """
     scenario = scenario_of(scenario)
+    if seed is not None and not isinstance(seed, int) and hasattr(seed, "__index__"):
+        # A whole number of numpy.
+        seed = operator.index(seed)
     if isinstance(seed, bool) or not (seed is None or isinstance(seed, int)):
         raise TypeError(f"seed is of class {type(seed).__name__}: write an int")
     if seed is not None and not 0 <= seed < 2**63:

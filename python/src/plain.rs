@@ -105,8 +105,41 @@ pub(crate) fn toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResu
     if let Ok(mapping) = value.cast::<PyMapping>() {
         return Ok(Value::Table(inner(mapping, path, depth)?));
     }
+    if let Some(plain) = of_library(value)? {
+        return toml(&plain, path, depth + 1);
+    }
     let class = class(value);
     Err(PyTypeError::new_err(format!("{path} is of {class}: write a str, a number, a bool, a list or a dict")))
+}
+
+/// A number, bool or array of numpy or of a library like it, as values of Python: by its own methods, since numpy may not be there.
+fn of_library<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = value.py();
+    let kind = value.getattr_opt("dtype")?.and_then(|of| of.getattr_opt("kind").transpose()).transpose()?;
+    let kind = kind.and_then(|kind| kind.extract::<String>().ok());
+    let is_plain = |of: &Bound<'py, PyAny>| {
+        of.is_instance_of::<PyInt>() || of.is_instance_of::<PyFloat>() || of.is_instance_of::<PyList>()
+    };
+    // Bools, whole numbers, floats and texts. Others, such as times in some unit, have no value of TOML.
+    if kind.as_ref().is_some_and(|kind| !["b", "i", "u", "f", "U"].contains(&&kind[..])) {
+        return Ok(None);
+    }
+    if kind.is_some()
+        && let Some(tolist) = value.getattr_opt("tolist")?
+    {
+        let plain = tolist.call0()?;
+        if is_plain(&plain) || plain.is_instance_of::<PyString>() {
+            return Ok(Some(plain));
+        }
+    }
+    // Of the longest floats too, whose `tolist` gives one of them.
+    if value.hasattr("__index__")? {
+        return py.import("operator")?.call_method1("index", (value,)).map(Some);
+    }
+    if value.hasattr("__float__")? {
+        return py.get_type::<PyFloat>().call1((value,)).map(Some);
+    }
+    Ok(None)
 }
 
 fn class(value: &Bound<'_, PyAny>) -> String {

@@ -3,8 +3,10 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+from fractions import Fraction
 from pathlib import Path
 
+import numpy
 import pytest
 from conftest import TEXT
 
@@ -76,6 +78,43 @@ def test_a_key_is_set_by_text_number_list_and_dict(scenario: Scenario, key: str,
     assert text not in scenario.resolved()
     assert scenario.set(key, value) is scenario
     assert text in scenario.resolved().replace('"', '"')
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("flows.cubic.count", numpy.int64(7), "count = 7"),
+        ("flows.cubic.count", numpy.uint8(7), "count = 7"),
+        ("flows.cubic.count", numpy.array(7), "count = 7"),
+        ("links.bottleneck.loss", numpy.float64(0.25), "loss = 0.25"),
+        ("links.bottleneck.loss", numpy.float32(0.25), "loss = 0.25"),
+        ("links.bottleneck.loss", numpy.longdouble(0.25), "loss = 0.25"),
+        ("links.bottleneck.loss", Fraction(1, 4), "loss = 0.25"),
+        ("flows.cubic.series", numpy.bool_(False), "series = false"),
+        ("duration", numpy.str_("9 s"), 'duration = "9 s"'),
+        ("flows.cubic.rtt", numpy.array(["40 ms", "50 ms"]), 'rtt = ["40 ms", "50 ms"]'),
+    ],
+)
+def test_a_key_is_set_by_a_number_of_numpy(scenario: Scenario, key: str, value: object, text: str) -> None:
+    assert text not in scenario.resolved()
+    assert text in scenario.set(key, value).resolved()
+
+
+def test_numbers_of_numpy_make_a_sweep_and_a_seed(scenario: Scenario) -> None:
+    counts = scenario.copy().set("sweep", {"flows.cubic.count": numpy.arange(1, 4)})
+    assert [cell.labels["flows.cubic.count"] for cell in counts.cells()] == ["1", "2", "3"]
+    keys = {**KEYS, "flows": {"cubic": {**KEYS["flows"]["cubic"], "count": numpy.int32(2)}}}  # type: ignore[index]
+    assert Scenario.from_dict(keys).id == Scenario.from_dict(KEYS).id
+    assert penstock.run(scenario, seed=numpy.int64(3)).seed == 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    [numpy.timedelta64(5, "s"), numpy.complex128(1j), 1j, numpy.datetime64("2026-01-01"), penstock.Dual(1.0)],
+)
+def test_what_is_no_number_of_toml_is_refused(scenario: Scenario, value: object) -> None:
+    with pytest.raises(TypeError):
+        scenario.set("duration", value)
 
 
 def test_a_copy_has_its_own_keys(scenario: Scenario) -> None:
