@@ -2,13 +2,13 @@
 
 use penstock_law::{Dual, Number};
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 
 /// A number with its derivative, as the analysis calls a law with it.
 ///
-/// `+`, `-`, `*`, `/`, `abs` and comparisons take floats and ints beside it. `penstock.math` has the functions.
+/// `+`, `-`, `*`, `/`, `**`, `abs` and comparisons take floats and ints beside it. `penstock.math` has the functions.
 #[pyclass(frozen, module = "penstock", name = "Dual", from_py_object)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PyDual(pub(crate) Dual);
@@ -137,6 +137,24 @@ impl PyDual {
         with(py, other, |other| other / self.0)
     }
 
+    fn __pow__<'py>(
+        &self,
+        py: Python<'py>,
+        exponent: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if modulo.is_some() { Ok(py.NotImplemented().into_bound(py)) } else { with(py, exponent, |y| power(self.0, y)) }
+    }
+
+    fn __rpow__<'py>(
+        &self,
+        py: Python<'py>,
+        base: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if modulo.is_some() { Ok(py.NotImplemented().into_bound(py)) } else { with(py, base, |x| power(x, self.0)) }
+    }
+
     fn __neg__(&self) -> Self {
         Self(-self.0)
     }
@@ -259,17 +277,18 @@ pub(crate) fn sqrt<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// `x` to the power of `y`, a constant. The same bits on every machine.
+/// `x` to the power of `y`. The same bits on every machine.
 #[pyfunction]
 pub(crate) fn pow<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let Some(y) = f64::taken(y) else {
-        return Err(PyValueError::new_err("the exponent of pow is a constant: write exp(y * log(x)) for another"));
-    };
-    one(
-        x,
-        |x| libm::pow(x, y),
-        |x| Dual { value: libm::pow(x.value, y), slope: x.slope * (y * libm::pow(x.value, y - 1.0)), kink: x.kink },
-    )
+    two(x, y, libm::pow, power)
+}
+
+/// Powers of constants have no derivative by them: at zero it would be no number.
+fn power(x: Dual, y: Dual) -> Dual {
+    let value = libm::pow(x.value, y.value);
+    let by_base = if x.slope == 0.0 { 0.0 } else { x.slope * (y.value * libm::pow(x.value, y.value - 1.0)) };
+    let by_exponent = if y.slope == 0.0 { 0.0 } else { y.slope * (libm::log(x.value) * value) };
+    Dual { value, slope: by_base + by_exponent, kink: Number::min(x.kink, y.kink) }
 }
 
 /// The smaller of two. The analysis takes the derivative of the one taken, and notes how near the other is.

@@ -772,8 +772,36 @@ def test_math_has_the_derivatives() -> None:
         assert dual.slope == pytest.approx((curve(x + h) - curve(x - h)) / (2 * h), rel=1e-7)
     with pytest.raises(TypeError, match=r"penstock\.math"):
         float(penstock.Dual(1.0))
+    with pytest.raises(TypeError, match=r"\*\*"):
+        _ = penstock.Dual(1.0) ** "2"  # type: ignore[operator]
     with pytest.raises(TypeError, match="class str"):
         exp("1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda x: x**2,
+        lambda x: x**-1.5,
+        lambda x: 0.5**x,
+        lambda x: x**x,
+        lambda x: penstock.math.pow(2.0, -x),
+        lambda x: penstock.math.pow(x + 1, 3),
+    ],
+)
+def test_powers_have_their_derivative(curve: Callable[[Any], Any]) -> None:
+    for x in (0.3, 1.0, 2.5):
+        h = 1e-6
+        dual = curve(penstock.Dual(x, 1.0))
+        assert dual.value == pytest.approx(curve(x), rel=1e-15)
+        assert dual.slope == pytest.approx((curve(x + h) - curve(x - h)) / (2 * h), rel=1e-7)
+    assert (penstock.Dual(0.0, 1.0) ** 2).slope == 0.0
+    assert (penstock.Dual(0.0, 1.0) ** 1).slope == 1.0
+    # A constant has no derivative, whatever that of its power is at zero.
+    assert (penstock.Dual(0.0) ** 0.5).slope == 0.0
+    two: Any = penstock.Dual(2.0, 1.0)
+    near: Any = penstock.math.max(two, 1.5)
+    assert (near**2).kink == 0.5
 
 
 def resident() -> int:
