@@ -26,6 +26,14 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
+
+
+class _Named(dict[str, typing.Any]):
+    """Parts of a summary by name. A name that is missing gives those that there are."""
+
+    def __missing__(self, name: object) -> typing.NoReturn:
+        known = f": there are {', '.join(self)}" if self else ", nor any"
+        raise KeyError(f"there is no {name!r}{known}")
 '''
 
 TAIL = '''
@@ -50,7 +58,7 @@ def _made(kind: typing.Any, value: typing.Any) -> typing.Any:
     if origin is tuple:
         return tuple(_made(inner[0], one) for one in value)
     if origin is Mapping:
-        return {name: _made(inner[1], one) for name, one in value.items()}
+        return _Named((name, _made(inner[1], one)) for name, one in value.items())
     return float(value) if kind is float else value
 '''
 
@@ -91,7 +99,7 @@ def written(name: str, schema: dict[str, Any]) -> str:
         kind = kind_of(about)
         if field not in required:
             if kind.startswith("Mapping"):
-                default = " = dataclasses.field(default_factory=dict)"
+                default = " = dataclasses.field(default_factory=_Named)"
             elif kind.startswith("tuple"):
                 default = " = ()"
             else:

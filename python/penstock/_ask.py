@@ -44,6 +44,7 @@ def answer(
     except ScenarioError as error:
         # A function has arguments in the place of options.
         message = str(error).split("\n\nUsage:")[0].removeprefix("error: ")
+        message = message.replace("<FILE>", "scenario")
         message = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), message)
         if message == str(error):
             raise

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penstock._ask import answer, ask, frame, named, names, text_of
+from penstock._errors import ScenarioError
 from penstock._law import Aqm, Controller
 from penstock._native import Scenario, Table
 
@@ -27,18 +28,30 @@ def compare(
 
     Args:
         scenario: A scenario of one cell, or the path of its file.
-        worlds: Two or more, ``packets`` and ``fluid`` by default. Each is compared with the first.
-        laws: Two or more. Each in turn is the law of every group of flows, or of every AQM.
+        worlds: A list of two or more, ``packets`` and ``fluid`` by default. Each is compared with the first.
+        laws: A list of two or more. Each in turn is the law of every group of flows, or of every AQM.
         seed: The seed. None is the scenario's own.
 
     Returns:
         One row a measure. A world or a law has a column of its values. ``NAME.relative`` is the difference of a
         world from the first, relative to it. ``NAME.difference`` is the difference of a law from the first, in the
         unit of the measure.
+
+    Raises:
+        ScenarioError: The scenario is wrong, a world or a law is unknown, or there is one alone.
     """
+    # A name alone is a list of one, not of its letters.
+    chosen = [named(law) for law in ([laws] if isinstance(laws, (str, type)) else laws)]
+    where = names("worlds", worlds)
+    for argument, several, as_in in [
+        ("laws", chosen, '["cubic", "newreno"]'),
+        ("worlds", where, '["packets", "fluid"]'),
+    ]:
+        if len(several) == 1:
+            message = f"{argument} has `{several[0]}` alone: name two or more to compare, as in {argument}={as_in}"
+            raise ScenarioError(message)
     path, text = text_of(scenario)
-    chosen = [named(law) for law in laws]
-    options = {"worlds": names("worlds", worlds), "laws": chosen, "seed": seed}
+    options = {"worlds": where, "laws": chosen, "seed": seed}
     data = ask(["compare", path], options, {path: text})
     rows: list[dict[str, object]] = []
     if chosen:

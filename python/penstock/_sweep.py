@@ -121,6 +121,8 @@ def sweep(
         raise ValueError("batch has an effect with an executor alone: leave it out")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor is of class {type(executor).__name__}: give an executor or a dask Client")
+    if getattr(executor, "status", None) in ("closed", "closing"):
+        raise ValueError("executor is a client that was closed: connect to its cluster again, Client(address)")
     parts, path, changes = scenario_of(scenario).parts()
     texts = [text for text, _, _ in parts]
     show, close = progress_of(progress)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from penstock import _native
 from penstock._ask import ask, text_of
+from penstock._errors import ScenarioError
 from penstock._native import Scenario
 from penstock._run import scenario_of
 
@@ -409,8 +410,11 @@ def tune(
         bounds: The bounds that the rule takes: quantities as in a scenario, ``rtt="246 ms"``.
 
     Raises:
-        ScenarioError: A bound is missing, wrong, or one that the rule does not know.
+        ScenarioError: No rule tunes this law, or a bound is missing, wrong, or one that the rule does not know.
     """
+    if law not in ("pi", "leadlag", "early-marking", "clcc"):
+        shown = law if isinstance(law, str) else type(law).__name__
+        raise ScenarioError(f"no rule tunes `{shown}`: there are rules for pi, leadlag, early-marking and clcc")
     words, texts = ["tune", law], {}
     if scenario is not None:
         path, text = text_of(scenario)

@@ -13,6 +13,14 @@ import typing
 from collections.abc import Mapping
 
 
+class _Named(dict[str, typing.Any]):
+    """Parts of a summary by name. A name that is missing gives those that there are."""
+
+    def __missing__(self, name: object) -> typing.NoReturn:
+        known = f": there are {', '.join(self)}" if self else ", nor any"
+        raise KeyError(f"there is no {name!r}{known}")
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LinkSummary:
     """One link over one span."""
@@ -61,10 +69,10 @@ class LinkSummary:
     price_mean: float | None = None
     """Average of the link's price over time, if its law has one."""
 
-    classes: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=dict)
+    classes: Mapping[str, Mapping[str, float]] = dataclasses.field(default_factory=_Named)
     """State of the law for each class at the end of the span, if it separates classes."""
 
-    queues: Mapping[str, QueueSummary] = dataclasses.field(default_factory=dict)
+    queues: Mapping[str, QueueSummary] = dataclasses.field(default_factory=_Named)
     """Single queues: `classic` and `low-latency` of `dualpi2`, each class of the scheduler `drr` by class. With
     `drr` by flow and with `fq-codel` the queues of a group count together. Where flows of two groups share a
     queue of `fq-codel`, each packet counts for its own group. A queue without packets is absent. Absent for
@@ -283,7 +291,7 @@ class Transfers:
     slowdown: Slowdown | None = None
     """Slowdown of the finished transfers; absent if none finished."""
 
-    by_size: Mapping[str, SizeClass] = dataclasses.field(default_factory=dict)
+    by_size: Mapping[str, SizeClass] = dataclasses.field(default_factory=_Named)
     """Finished transfers by class of size: `up_to_10_kB`, `up_to_100_kB`, `up_to_1_MB`, `up_to_10_MB` and
     `above_10_MB` of user data. A transfer is in the first class that it does not exceed. A class without
     transfers is absent.
@@ -632,10 +640,10 @@ class Measured:
     fairness: Fairness | None = None
     """Fairness over all flows."""
 
-    classes: Mapping[str, ClassSummary] = dataclasses.field(default_factory=dict)
+    classes: Mapping[str, ClassSummary] = dataclasses.field(default_factory=_Named)
     """Each traffic class."""
 
-    customers: Mapping[str, CustomerSummary] = dataclasses.field(default_factory=dict)
+    customers: Mapping[str, CustomerSummary] = dataclasses.field(default_factory=_Named)
     """Each customer."""
 
     dynamics: Dynamics | None = None
@@ -704,7 +712,7 @@ class PathSummary:
     bottleneck: str | None = None
     """The busiest link."""
 
-    sockets: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    sockets: Mapping[str, str] = dataclasses.field(default_factory=_Named)
     """Settings of each group's sockets as reported by the kernel: controller, ECN, SACK, timestamps."""
 
     beyond: tuple[str, ...] = ()
@@ -756,16 +764,16 @@ class Summary:
     fairness: Fairness | None = None
     """Fairness over all flows."""
 
-    classes: Mapping[str, ClassSummary] = dataclasses.field(default_factory=dict)
+    classes: Mapping[str, ClassSummary] = dataclasses.field(default_factory=_Named)
     """Each traffic class."""
 
-    customers: Mapping[str, CustomerSummary] = dataclasses.field(default_factory=dict)
+    customers: Mapping[str, CustomerSummary] = dataclasses.field(default_factory=_Named)
     """Each customer."""
 
     dynamics: Dynamics | None = None
     """The behaviour over time of all flows together; absent without `[dynamics]`."""
 
-    windows: Mapping[str, Measured] = dataclasses.field(default_factory=dict)
+    windows: Mapping[str, Measured] = dataclasses.field(default_factory=_Named)
     """The same for each named window."""
 
     engine: Engine
@@ -798,5 +806,5 @@ def _made(kind: typing.Any, value: typing.Any) -> typing.Any:
     if origin is tuple:
         return tuple(_made(inner[0], one) for one in value)
     if origin is Mapping:
-        return {name: _made(inner[1], one) for name, one in value.items()}
+        return _Named((name, _made(inner[1], one)) for name, one in value.items())
     return float(value) if kind is float else value

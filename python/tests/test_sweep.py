@@ -260,6 +260,13 @@ def client() -> Iterator[object]:
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_client_that_was_closed_is_refused(client: object) -> None:
+    client.close()  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="executor is a client that was closed"):
+        penstock.sweep(swept(1), executor=client)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_dask_gives_the_same_frame_although_a_worker_is_killed(client: object) -> None:
     scenario = swept(100, "1500 ms")
     expected = pyarrow.table(penstock.sweep(scenario))

@@ -276,12 +276,36 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ),
     ("a bound without its unit", lambda: penstock.tune("leadlag", taubar=1), penstock.ScenarioError, "taubar: .*unit"),
     ("a bound that is missing", lambda: penstock.tune("pi", rtt="1 s"), penstock.ScenarioError, "capacity"),
-    ("an unknown rule", lambda: penstock.tune("cubic"), penstock.ScenarioError, "cubic"),  # type: ignore[arg-type]
+    ("no scenario for a rule", lambda: penstock.tune("early-marking"), penstock.ScenarioError, "provided:\n  scenario"),
+    (
+        "an unknown rule",
+        lambda: penstock.tune("cubic"),  # type: ignore[arg-type]
+        penstock.ScenarioError,
+        "no rule tunes `cubic`: .* pi, leadlag",
+    ),
     (
         "one law to compare",
         lambda: penstock.compare(lab(FAST), laws=["cubic"]),
         penstock.ScenarioError,
-        "laws: name two",
+        "laws has `cubic` alone: name two",
+    ),
+    (
+        "a text for laws",
+        lambda: penstock.compare(lab(FAST), laws="cubic"),
+        penstock.ScenarioError,
+        r'laws has `cubic` alone: name two .*laws=\["cubic", "newreno"\]',
+    ),
+    (
+        "a class for laws",
+        lambda: penstock.compare(lab(FAST), laws=penstock.registered()["newreno-python"]),  # type: ignore[arg-type]
+        penstock.ScenarioError,
+        "laws has `newreno-python` alone",
+    ),
+    (
+        "a text for worlds",
+        lambda: penstock.compare(lab(FAST), worlds="fluid"),
+        penstock.ScenarioError,
+        "worlds has `fluid` alone",
     ),
     (
         "an unknown law to compare",

@@ -129,6 +129,18 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         KeyError,
         "it has time_s",
     ),
+    (
+        "a link that the summary lacks",
+        lambda: record().summary.links["botleneck"],
+        KeyError,
+        "there is no 'botleneck': there are bottleneck",
+    ),
+    (
+        "a customer of a scenario without",
+        lambda: record().summary.customers["x"],
+        KeyError,
+        "there is no 'x', nor any",
+    ),
     ("packets of a world without", ran(world="fluid", packets=True), UnsupportedError, "no packets to record"),
     ("packets that nobody recorded", lambda: record().packets, KeyError, "no table `packets`: it has flows, links"),
     ("the report of a record that is gone", lambda: gone().html(), ScenarioError, "cannot read"),
