@@ -43,6 +43,10 @@ class Record:
         self._held = None
         self.__dict__.pop("summary", None)
 
+    def __reduce__(self) -> tuple[type[Record], tuple[object]]:
+        """Pickle a record on disk by its directory, and one in memory by its content."""
+        return Record, (self._native,)
+
     @property
     def closed(self) -> bool:
         """Whether the record was closed."""

@@ -53,22 +53,26 @@ class Sweep:
         """
         return self._cells.aggregate()
 
-    def compare(self, key: str, against: str | None = None) -> Table:
+    def compare(self, key: str, against: object = None) -> Table:
         """Return paired differences: each value of the axis less ``against``, over cells with the same seed.
 
         Args:
             key: An axis of the sweep, such as ``flows.ftp.cc.law``, or the end of the name of one axis alone, such as
                 ``cc.law``.
-            against: A value of the axis as it is written. None is the first.
+            against: A value of the axis: a text as it is written, a number or a bool. None is the first.
 
         Raises:
-            ScenarioError: There is no such axis or value.
+            ScenarioError: There is no such axis or value. The message lists those that the sweep has.
         """
         return self._cells.compare(key, against)
 
     def __len__(self) -> int:
         """Count the cells."""
         return len(self._table)
+
+    def __reduce__(self) -> tuple[type[Sweep], tuple[_native.Cells]]:
+        """Pickle the cells as a stream of Arrow."""
+        return Sweep, (self._cells,)
 
     def __repr__(self) -> str:
         """Count cells and columns."""

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_types, reason = "a field of the library has a hash map, and its order shows nowhere")]
 
 use std::collections::HashMap;
+use std::panic::catch_unwind;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -16,9 +17,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use indexmap::IndexSet;
 use penstock_record::Described;
 use penstock_scenario::world::{Cells, Column, Kind, Table as Rows};
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 
 use crate::error;
 
@@ -32,7 +33,29 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
+/// The function that reads a pickled table, its name, and its stream of Arrow.
+pub(crate) type Pickled<'py> = (Bound<'py, PyAny>, (String, Bound<'py, PyBytes>));
+
+/// The metadata of a column that [`Described`] has.
+const ABOUT: [&str; 4] = ["kind", "unit", "title", "description"];
+
 impl Table {
+    /// The table with the metadata of its columns, if they have the types of [`Table::of`].
+    pub(crate) fn described(&self) -> Option<Described> {
+        let about = |field: &Arc<Field>| {
+            let text = |key: &'static str| Some((key, field.metadata().get(key)?.clone()));
+            ABOUT.into_iter().filter_map(text).collect()
+        };
+        let columns = self.batch.schema_ref().fields().iter().map(about).collect();
+        Some(Described { table: rows(&self.name, &self.batch).ok()?, columns })
+    }
+
+    /// As a stream of Arrow.
+    pub(crate) fn stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let written = stream(&self.batch).map_err(|e| error::of_class(py, "BugError", &e.to_string()))?;
+        Ok(PyBytes::new(py, &written))
+    }
+
     /// The table as Arrow has it. Its numbers are moved, not copied.
     pub(crate) fn of(name: &str, described: Described) -> Result<Self, ArrowError> {
         let mut fields = Vec::new();
@@ -78,26 +101,46 @@ fn array(values: Cells) -> Result<(DataType, bool, ArrayRef), ArrowError> {
 pub(crate) fn write(table: Rows) -> Result<Vec<u8>, ArrowError> {
     let columns = vec![Vec::new(); table.columns.len()];
     let name = table.name.clone();
-    let batch = Table::of(&name, Described { table, columns })?.batch;
+    stream(&Table::of(&name, Described { table, columns })?.batch)
+}
+
+fn stream(batch: &RecordBatch) -> Result<Vec<u8>, ArrowError> {
     // The columns of a batch of cells are short: padded to 64 bytes, they would be larger than JSON.
     let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
     let mut writer = StreamWriter::try_new_with_options(Vec::new(), batch.schema_ref(), options)?;
-    writer.write(&batch)?;
+    writer.write(batch)?;
     writer.into_inner()
+}
+
+/// The one batch in a stream of Arrow.
+fn batch(bytes: &[u8]) -> Result<RecordBatch, ArrowError> {
+    let mut batches = StreamReader::try_new(bytes, None)?.collect::<Result<Vec<_>, _>>()?;
+    match (batches.pop(), batches.len()) {
+        (Some(batch), 0) => Ok(batch),
+        (last, before) => {
+            let count = before + usize::from(last.is_some());
+            Err(ArrowError::IpcError(format!("the stream has {count} batches, not one")))
+        }
+    }
 }
 
 /// The table of that name in a stream of Arrow, of the types that [`write`] writes.
 pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Rows, ArrowError> {
-    let reader = StreamReader::try_new(bytes, None)?;
-    let schema = reader.schema();
-    let batches = reader.collect::<Result<Vec<_>, _>>()?;
-    let [batch] = &batches[..] else {
-        return Err(ArrowError::IpcError(format!("the stream has {} batches, not one", batches.len())));
-    };
-    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+    rows(name, &batch(bytes)?)
+}
+
+/// A batch as a table, of the types that [`Table::of`] makes.
+fn rows(name: &str, batch: &RecordBatch) -> Result<Rows, ArrowError> {
+    let columns = batch.schema_ref().fields().iter().zip(batch.columns()).map(|(field, array)| {
         let (kind, values) = values_of(array).ok_or_else(|| {
             ArrowError::SchemaError(format!("column `{}` has the type {}", field.name(), field.data_type()))
         })?;
+        let kind = match field.metadata().get("kind").map(String::as_str) {
+            Some("key") => Kind::Key,
+            Some("average") => Kind::Average,
+            Some("instant") => Kind::Instant,
+            _ => kind,
+        };
         Ok(Column { name: field.name().clone(), kind, values })
     });
     Ok(Rows { name: name.to_owned(), columns: columns.collect::<Result<_, ArrowError>>()? })
@@ -144,9 +187,23 @@ impl Table {
         Ok(Self { name: name.to_owned(), batch })
     }
 
+    /// The table of that name in a stream of Arrow (the IPC streaming format), as pickling writes it.
+    #[staticmethod]
+    pub(crate) fn of_stream(name: &str, bytes: &[u8]) -> PyResult<Self> {
+        // The reader panics on an offset behind the end of a damaged stream.
+        let read = catch_unwind(|| batch(bytes));
+        let read = read.map_err(|_| PyValueError::new_err("the stream of Arrow is damaged"))?;
+        let batch = read.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(Self { name: name.to_owned(), batch })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        Ok((py.get_type::<Self>().getattr("of_stream")?, (self.name.clone(), self.stream(py)?)))
+    }
+
     /// The table's name, as its file has it.
     #[getter]
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
@@ -163,7 +220,7 @@ impl Table {
             PyKeyError::new_err(format!("{} has no column `{column}`: it has {known}", self.name))
         })?;
         let about = PyDict::new(py);
-        for key in ["kind", "unit", "title", "description"] {
+        for key in ABOUT {
             if let Some(value) = field.metadata().get(key) {
                 about.set_item(key, value)?;
             }

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use penstock_cli::library::{self, Opened};
-use penstock_record::{Described, summary_file, table_file};
+use penstock_record::{Described, read_summary, summary_file, table_file};
+use penstock_scenario::model::Group;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::{Run, Table as Rows};
 use penstock_scenario::write::print;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::arrow::Table;
 use crate::packets::Packets;
@@ -36,11 +37,25 @@ pub(crate) struct Record {
 
 /// Where the report comes from.
 enum Page {
-    /// From what was run.
-    Run(Box<Cell>, Vec<Rows>),
+    /// From the record itself, and the name of each group's law.
+    Content(Vec<(String, String)>),
     /// From the directory of the record.
     Directory(PathBuf),
 }
+
+/// The series that the figures of the report show, by the names of their tables.
+const SHOWN: [&str; 4] = ["links", "groups", "customers", "flows"];
+
+/// The content of a record in memory, as pickling writes it: summary, scenario, identity, seed, world, changes, tables, cost, and
+/// the law of each group.
+type Content =
+    (Vec<u8>, String, String, u64, String, Vec<String>, Vec<Py<Table>>, Option<String>, Vec<(String, String)>);
+
+/// A record on disk, as pickling writes it: directory, identity, seed, tables that the directory lacks, cost.
+type Place = (PathBuf, String, u64, Vec<Py<Table>>, Option<String>);
+
+/// The table that stays in memory.
+const PACKETS: &str = "packets";
 
 /// The file of a table without its ending.
 fn name_of(table: &str) -> String {
@@ -59,10 +74,9 @@ impl Record {
         let mut tables = vec![("flows".to_owned(), Described::of_flows(&run.flows))];
         let series = run.series.iter();
         tables.extend(series.map(|table| (name_of(&table.name), Described::of_series(table.clone(), &cell.scenario))));
-        tables.extend(packets.map(|packets| ("packets".to_owned(), packets.table(&cell.scenario))));
-        // The figures of the report show these.
-        let shown = ["links", "groups", "customers", "flows"];
-        let series = run.series.iter().filter(|table| shown.contains(&&table.name[..])).cloned().collect();
+        tables.extend(packets.map(|packets| (PACKETS.to_owned(), packets.table(&cell.scenario))));
+        let law = |(name, group): (&String, &Group)| (name.clone(), group.cc.law.name.to_owned());
+        let laws = cell.scenario.groups.iter().map(law).collect();
         let (scenario, id, seed) = (print(&cell.scenario), cell.id.clone(), cell.scenario.seed.0);
         let (path, summary) = match out {
             None => (None, run.summary),
@@ -73,7 +87,7 @@ impl Record {
             }
         };
         let world = summary.world.clone();
-        let (tables, page) = (arrow(py, tables)?, Page::Run(Box::new(cell), series));
+        let (tables, page) = (arrow(py, tables)?, Page::Content(laws));
         Ok(Self { summary, scenario, id, seed, world, changes, tables, cost: Some(cost), path, page })
     }
 }
@@ -106,6 +120,58 @@ impl Record {
             path: Some(directory.clone()),
             page: Page::Directory(directory),
         })
+    }
+
+    /// A record of the content that pickling wrote.
+    #[staticmethod]
+    fn of_content(content: Content) -> PyResult<Self> {
+        let (summary, scenario, id, seed, world, changes, tables, cost, laws) = content;
+        let summary = read_summary(&summary).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let named = |table: Py<Table>| (table.get().name().to_owned(), table);
+        let tables = tables.into_iter().map(named).collect();
+        let (cost, page) = (read_cost(cost)?, Page::Content(laws));
+        Ok(Self { summary, scenario, id, seed, world, changes, tables, cost, path: None, page })
+    }
+
+    /// The record in a directory, if it is the one that was pickled.
+    #[staticmethod]
+    fn of_place(py: Python<'_>, place: Place) -> PyResult<Self> {
+        let (directory, id, seed, tables, cost) = place;
+        let mut record = Self::open(py, directory)?;
+        if (&record.id, record.seed) != (&id, seed) {
+            let message = format!(
+                "{} has the record of another scenario or seed by now: run the scenario again",
+                record.path.unwrap_or_default().display()
+            );
+            return Err(error::input(py, &message));
+        }
+        record.tables.extend(tables.into_iter().map(|table| (table.get().name().to_owned(), table)));
+        record.cost = read_cost(cost)?;
+        Ok(record)
+    }
+
+    /// Pickles a record on disk by its directory, and another one by its content.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let class = py.get_type::<Self>();
+        let bug = |e: &dyn std::fmt::Display| error::of_class(py, "BugError", &e.to_string());
+        let cost = self.cost.as_ref().map(serde_json::to_string).transpose().map_err(|e| bug(&e))?;
+        if let Some(path) = &self.path {
+            // Another process may have another working directory.
+            let path = std::path::absolute(path).map_err(|e| error::input(py, &format!("{}: {e}", path.display())))?;
+            let packets = self.tables.get(PACKETS).map(|table| table.clone_ref(py)).into_iter().collect();
+            let place: Place = (path, self.id.clone(), self.seed, packets, cost);
+            return Ok((class.getattr("of_place")?, (place,).into_pyobject(py)?));
+        }
+        let laws = match &self.page {
+            Page::Content(laws) => laws.clone(),
+            Page::Directory(_) => Vec::new(),
+        };
+        let value = summary_file(&self.summary, &self.changes).map_err(|e| bug(&e))?;
+        let summary = serde_json::to_vec(&value).map_err(|e| bug(&e))?;
+        let tables: Vec<Py<Table>> = self.tables.values().map(|table| table.clone_ref(py)).collect();
+        let (scenario, id, world) = (self.scenario.clone(), self.id.clone(), self.world.clone());
+        let content: Content = (summary, scenario, id, self.seed, world, self.changes.clone(), tables, cost, laws);
+        Ok((class.getattr("of_content")?, (content,).into_pyobject(py)?))
     }
 
     /// The summary as `summary.json` has it.
@@ -177,8 +243,27 @@ impl Record {
     /// The report as one HTML page.
     fn html(&self, py: Python<'_>) -> PyResult<String> {
         match &self.page {
-            Page::Run(cell, series) => Ok(py.detach(|| library::page(cell, &self.changes, &self.summary, series))),
+            Page::Content(laws) => {
+                Ok(py.detach(|| library::page(&self.scenario, laws, &self.changes, &self.summary, &self.shown())))
+            }
             Page::Directory(path) => py.detach(|| library::page_of(path)).map_err(|e| error::of(py, &e)),
         }
     }
+}
+
+impl Record {
+    /// The series for the figures of the report, by its tables.
+    fn shown(&self) -> Vec<Rows> {
+        let of = |name: &str| {
+            let mut rows = self.tables.get(&name_of(name))?.get().described()?.table;
+            name.clone_into(&mut rows.name);
+            Some(rows)
+        };
+        SHOWN.into_iter().filter_map(of).collect()
+    }
+}
+
+fn read_cost(cost: Option<String>) -> PyResult<Option<Cost>> {
+    let cost = cost.map(|text| serde_json::from_str(&text)).transpose();
+    cost.map_err(|e| PyValueError::new_err(e.to_string()))
 }

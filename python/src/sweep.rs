@@ -3,21 +3,21 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use penstock_cli::library::{self, Error};
 use penstock_record::{CellRow, Described, Measures, RecordError, mean_over_seeds, paired};
 use penstock_scenario::summary::Summary;
-use penstock_scenario::world::{RunError, Table as Rows};
+use penstock_scenario::world::{Cells as Values, GoesOn, RunError, Watcher};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString};
 
-use crate::arrow::{self, Table};
-use crate::error;
+use crate::arrow::{self, Pickled, Table};
 use crate::law::raised;
+use crate::{error, plain};
 
 /// How long the thread of Python waits before it looks at its signals.
 const LOOKS: Duration = Duration::from_millis(20);
@@ -68,15 +68,29 @@ impl Measured {
     }
 }
 
+/// Lets a cell run until somebody stops all.
+struct Until(Arc<AtomicBool>);
+
+impl Watcher for Until {
+    fn progress(&mut self, _: f64) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+
+    fn goes_on(&self) -> Option<GoesOn> {
+        let stop = Arc::clone(&self.0);
+        Some(Arc::new(move || !stop.load(Ordering::Relaxed)))
+    }
+}
+
 /// Runs a cell.
-fn one(text: &str, name: &Path, world: &str, stop: &AtomicBool) -> Result<Box<Summary>, Failure> {
+fn one(text: &str, name: &Path, world: &str, stop: &Arc<AtomicBool>) -> Result<Box<Summary>, Failure> {
     let document = library::parse(text, name, library::laws()).map_err(Failure::Input)?;
     let cells = document.cells().map_err(|e| Failure::Input(Error::Scenario(e)))?;
     let [cell] = &cells[..] else {
         return Err(Failure::Input(Error::Input(format!("{} is a sweep of {} cells", name.display(), cells.len()))));
     };
     let world = library::world(world).map_err(Failure::Input)?;
-    let ran = library::run(world.as_ref(), cell, &mut |_: f64| !stop.load(Ordering::Relaxed));
+    let ran = library::run(world.as_ref(), cell, &mut Until(Arc::clone(stop)));
     let (run, _) = ran.map_err(Failure::Run)?;
     Ok(Box::new(run.summary))
 }
@@ -94,7 +108,7 @@ pub(crate) fn run_cells(
     done: Option<Py<PyAny>>,
 ) -> PyResult<Measured> {
     raised::refuse_in_law()?;
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, stop) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
     let results: Vec<Mutex<Option<Ended>>> = texts.iter().map(|_| Mutex::new(None)).collect();
     let work = |sender: mpsc::Sender<()>| {
         while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < texts.len()) {
@@ -177,10 +191,7 @@ pub(crate) fn run_cells(
 
 /// The cells of a sweep as a table.
 #[pyclass(frozen, module = "penstock._native")]
-pub(crate) struct Cells {
-    rows: Rows,
-    described: Described,
-}
+pub(crate) struct Cells(Described);
 
 /// Identity and labels of a cell.
 type Row = (String, Vec<(String, String)>);
@@ -202,35 +213,80 @@ impl Cells {
             let rows = rows.iter().map(|(id, labels)| CellRow { path: "", id, changes: &changes, labels });
             Described::of_cells(&rows.collect::<Vec<_>>(), &measures)
         });
-        Ok(Self { rows: described.table.clone(), described })
+        Ok(Self(described))
+    }
+
+    /// The cells of a stream of Arrow, as pickling writes it.
+    #[staticmethod]
+    fn read(name: &str, bytes: &[u8]) -> PyResult<Self> {
+        let described = Table::of_stream(name, bytes)?.described();
+        described.map(Self).ok_or_else(|| PyValueError::new_err("the stream of Arrow has other columns than cells"))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        let table = self.frame(py)?;
+        let bytes = table.stream(py)?;
+        Ok((py.get_type::<Self>().getattr("read")?, (table.name().to_owned(), bytes)))
     }
 
     /// One row a cell.
     fn frame(&self, py: Python<'_>) -> PyResult<Table> {
-        table(py, self.described.clone())
+        table(py, self.0.clone())
     }
 
     /// One row for the cells that differ in the seed alone.
     fn aggregate(&self, py: Python<'_>) -> PyResult<Table> {
-        table(py, self.described.like(mean_over_seeds(&self.rows)))
+        table(py, self.0.like(mean_over_seeds(&self.0.table)))
     }
 
     /// Differences between the values of an axis, over pairs of cells.
-    fn compare(&self, py: Python<'_>, key: &str, against: Option<&str>) -> PyResult<Table> {
-        let differences = paired(&self.rows, &self.axis(key), against).map_err(|e| error::input(py, &e.to_string()))?;
-        table(py, self.described.like(differences))
+    fn compare(&self, py: Python<'_>, key: &str, against: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
+        let axis = self.axis(key).map_err(|message| error::input(py, &message))?;
+        let against = against.map(|value| label(value)).transpose()?;
+        if let Some(value) = &against {
+            let known = self.values(&axis);
+            if !known.contains(&&value[..]) {
+                let message = format!("the axis `{axis}` has no value `{value}`: write one of {}", known.join(", "));
+                return Err(error::input(py, &message));
+            }
+        }
+        let differences = paired(&self.0.table, &axis, against.as_deref());
+        table(py, self.0.like(differences.map_err(|e| error::input(py, &e.to_string()))?))
+    }
+}
+
+/// A value of an axis as a sweep writes it.
+fn label(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(text.to_str()?.to_owned()),
+        Err(_) => plain::toml(value, "against", 0)?.line().map_err(|e| error::input(value.py(), &e.to_string())),
     }
 }
 
 impl Cells {
     /// The one axis of that name, or whose name ends so: `cc.law` is `flows.ftp.cc.law` where no other axis ends in it.
-    fn axis(&self, key: &str) -> String {
-        let axes = || self.rows.columns.iter().filter_map(|column| column.name.strip_prefix("label."));
+    fn axis(&self, key: &str) -> Result<String, String> {
+        let axes = || self.0.table.columns.iter().filter_map(|column| column.name.strip_prefix("label."));
+        if axes().any(|axis| axis == key) {
+            return Ok(key.to_owned());
+        }
         let end = format!(".{key}");
-        let mut ending = axes().filter(|axis| axis.ends_with(&end));
-        match (axes().any(|axis| axis == key), ending.next(), ending.next()) {
-            (false, Some(axis), None) => axis.to_owned(),
-            _ => key.to_owned(),
+        let ending: Vec<&str> = axes().filter(|axis| axis.ends_with(&end)).collect();
+        match ending[..] {
+            [axis] => Ok(axis.to_owned()),
+            [] if axes().next().is_none() => Err(format!("the sweep has no axis `{key}`, nor any other but the seed")),
+            [] => Err(format!("the sweep has no axis `{key}`: write one of {}", axes().collect::<Vec<_>>().join(", "))),
+            _ => Err(format!("`{key}` ends the names of several axes: write one of {}", ending.join(", "))),
+        }
+    }
+
+    /// The values of an axis as written, in the order of the cells.
+    fn values(&self, axis: &str) -> Vec<&str> {
+        let name = format!("label.{axis}");
+        let column = self.0.table.columns.iter().find(|column| column.name == name);
+        match column.map(|column| &column.values) {
+            Some(Values::Name { names, .. }) => names.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
         }
     }
 }

@@ -238,6 +238,9 @@ def test_a_closed_record_says_so(scenario: Scenario, tmp_path: Path) -> None:
             getattr(record, name)(*arguments)
     with pytest.raises(ValueError, match="the record is closed"):
         record._repr_html_()
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(ValueError, match="the record is closed"):
+            copied(record)
     assert len(links) == polars.DataFrame(links).height == rows
     record.close()
     assert directory is not None
@@ -246,6 +249,81 @@ def test_a_closed_record_says_so(scenario: Scenario, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="out of the block"), penstock.run(scenario) as record:
         raise RuntimeError("out of the block")
     assert record.closed
+
+
+def test_a_record_in_memory_travels_with_its_content(scenario: Scenario) -> None:
+    record = penstock.run(scenario.set("flows.cubic.count", 3), packets=True)
+    again = pickle.loads(pickle.dumps(record))
+    assert again.path is None
+    same(again, record)
+    assert list(again.tables) == ["flows", "links", "groups", "flows-series", "packets"]
+    # What travelled may travel on.
+    same(pickle.loads(pickle.dumps(again)), record)
+    same(copy.deepcopy(record), record)
+    without = penstock.run(scenario, series=False)
+    same(pickle.loads(pickle.dumps(without)), without)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        made = pool.submit(penstock.run, Scenario.parse(scenario.resolved()), packets=True).result()
+        same(made, penstock.run(Scenario.parse(scenario.resolved()), packets=True), cost=False)
+
+
+def test_a_record_on_disk_travels_by_its_directory(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = penstock.run(scenario, out="here", packets=True)
+    bytes_of = pickle.dumps(record)
+    assert len(bytes_of) < len(pickle.dumps(penstock.run(scenario, packets=True)))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = pickle.loads(bytes_of)
+    assert again.path == tmp_path / "here" / "two-seed1"
+    same(again, record)
+    opened = Record.open(again.path)
+    same(pickle.loads(pickle.dumps(opened)), opened)
+    shutil.rmtree(again.path)
+    with pytest.raises(penstock.ScenarioError, match="two-seed1"):
+        pickle.loads(bytes_of)
+    other = penstock.run(scenario, out=tmp_path, seed=2)
+    assert other.path is not None
+    other.path.rename(again.path)
+    with pytest.raises(penstock.ScenarioError, match="another scenario or seed"):
+        pickle.loads(bytes_of)
+
+
+def same(one: Record, other: Record, cost: bool = True) -> None:
+    for of in ("summary", "scenario", "id", "seed", "world", "changes"):
+        assert getattr(one, of) == getattr(other, of), of
+    assert (one.cost == other.cost) is cost
+    assert set(one.tables) == set(other.tables)
+    for name, table in one.tables.items():
+        ours, theirs = pyarrow.table(table), pyarrow.table(other.tables[name])
+        assert ours.schema.equals(theirs.schema, check_metadata=True), name
+        assert [bits(column) for column in ours.columns] == [bits(column) for column in theirs.columns], name
+    assert one.html() == other.html()
+
+
+def bits(column: pyarrow.ChunkedArray) -> list[object]:
+    """Where a column is null, and the bytes of all else."""
+    (chunk,) = column.chunks
+    whole = chunk.fill_null(0) if chunk.null_count else chunk
+    return [chunk.is_null().to_pylist(), *(buffer.to_pybytes() for buffer in whole.buffers()[1:])]
+
+
+def test_a_table_travels_as_a_stream_of_arrow(scenario: Scenario) -> None:
+    record = penstock.run(scenario.set("flows.cubic.count", 3))
+    for table in [*record.tables.values(), penstock.compare(scenario, laws=["cubic", "newreno"])]:
+        again = pickle.loads(pickle.dumps(table))
+        ours, theirs = pyarrow.table(again), pyarrow.table(table)
+        assert ours.schema.equals(theirs.schema, check_metadata=True)
+        assert [bits(column) for column in ours.columns] == [bits(column) for column in theirs.columns]
+        assert (again.name, repr(again), again.about(again.columns[0])) == (
+            table.name,
+            repr(table),
+            table.about(table.columns[0]),
+        )
+    with pytest.raises(ValueError, match=r"."):
+        penstock.Table.of_stream("links", b"no stream")
 
 
 def test_a_damaged_record_is_refused(scenario: Scenario, tmp_path: Path) -> None:

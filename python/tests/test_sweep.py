@@ -197,11 +197,51 @@ def test_differences_are_paired_by_seed(serial: pyarrow.Table) -> None:
     assert pyarrow.table(sweep.compare("cc.law")).equals(differences)
     laws = {"links.bottleneck.aqm.law": ["droptail", "codel"], "flows.cubic.cc.law": ["cubic", "newreno"]}
     two = swept(1).set("sweep", laws)
-    with pytest.raises(ScenarioError, match="write one of"):
+    both = r"`law` ends the names of several axes: write one of links.bottleneck.aqm.law, flows.cubic.cc.law$"
+    with pytest.raises(ScenarioError, match=both):
         penstock.sweep(two).compare("law")
-    for key, against in [("flows.cubic.law", None), ("flows.cubic.cc.law", "fast")]:
-        with pytest.raises(ScenarioError, match="write one of"):
-            sweep.compare(key, against)
+    with pytest.raises(
+        ScenarioError, match=r"no axis `flows\.cubic\.law`: write one of links\.bottleneck\.rate, flows\.cubic"
+    ):
+        sweep.compare("flows.cubic.law")
+    with pytest.raises(
+        ScenarioError, match=r"axis `flows\.cubic\.cc\.law` has no value `fast`: write one of cubic, newreno$"
+    ):
+        sweep.compare("cc.law", "fast")
+    with pytest.raises(ScenarioError, match=r"no axis `cc\.law`, nor any other but the seed"):
+        penstock.sweep(swept().copy().set("sweep", {"seed": {"count": 2}})).compare("cc.law")
+
+
+def test_a_difference_is_against_a_number_too() -> None:
+    axes = {"flows.cubic.count": [1, 2], "flows.cubic.cc.hystart": [True, False], "flows.cubic.loss": [0.01, 0.5]}
+    sweep = penstock.sweep(swept().set("sweep", axes).set("duration", "1200 ms"))
+    for key, number, text in [("count", 2, "2"), ("hystart", False, "false"), ("loss", 0.5, "0.5")]:
+        for value in (number, text, numpy.array(number)[()]):
+            compared = pyarrow.table(sweep.compare(key, against=value))
+            assert set(compared["against"].to_pylist()) == {text}
+    with pytest.raises(ScenarioError, match=r"axis `flows\.cubic\.count` has no value `3`: write one of 1, 2$"):
+        sweep.compare("count", against=3)
+    with pytest.raises(TypeError, match="against is of class object"):
+        sweep.compare("count", against=object())
+
+
+def test_a_sweep_travels_with_its_cells(serial: pyarrow.Table) -> None:
+    sweep = penstock.sweep(swept())
+    again = pickle.loads(pickle.dumps(sweep))
+    assert (len(again), repr(again)) == (len(sweep), repr(sweep))
+    for ours, theirs in (
+        (again, sweep),
+        (again.cells, sweep.cells),
+        (again.aggregate(), sweep.aggregate()),
+        (again.compare("cc.law", "newreno"), sweep.compare("cc.law", "newreno")),
+    ):
+        ours, theirs = pyarrow.table(ours), pyarrow.table(theirs)
+        assert ours.schema.equals(theirs.schema, check_metadata=True)
+        assert ours.equals(theirs)
+    assert pyarrow.table(again).equals(serial)
+    for other in (b"", pickle.dumps(sweep)[:300]):
+        with pytest.raises(ValueError, match=r"."):
+            _native.Cells.read("cells", other)
 
 
 def test_ctrl_c_stops_a_sweep_soon() -> None:

@@ -116,16 +116,23 @@ pub fn keep(
     let made = Made { run, cost, draft: None };
     let name = record::single_name(&batch, cell);
     let kept = record::keep(&folder, &name, Subject::cell(&batch, cell), made, |run| {
-        let page = page(cell, changes, &run.summary, &run.series);
+        let laws = pages::laws(&cell.scenario);
+        let page = page(&print(&cell.scenario), &laws, changes, &run.summary, &run.series);
         vec![("report.html".to_owned(), page.into_bytes())]
     })?;
     Ok((kept.path, kept.summary))
 }
 
-/// The report of a run as one HTML page, with its figures.
-pub fn page(cell: &Cell, changes: &[String], summary: &Summary, series: &[Table]) -> String {
-    let (text, laws) = (print(&cell.scenario), pages::laws(&cell.scenario));
-    let mut page = pages::of_run(&text, &laws, summary, series, &machine::facts());
+/// The report of a run as one HTML page, with its figures: by the resolved text of its scenario, and the name of each group's
+/// law.
+pub fn page(
+    scenario: &str,
+    laws: &[(String, String)],
+    changes: &[String],
+    summary: &Summary,
+    series: &[Table],
+) -> String {
+    let mut page = pages::of_run(scenario, laws, summary, series, &machine::facts());
     page.title = pages::titled(&page.title, changes);
     html::write(&page)
 }
