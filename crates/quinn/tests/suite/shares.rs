@@ -297,24 +297,26 @@ fn the_queue_of_bbr_grows_with_what_ends_read_at_once() {
     }
 }
 
-/// A machine stands still for a moment now and then. What came meanwhile is acknowledged at once, its rate is above the line's, and the
-/// filter of the bandwidth keeps the largest.
+/// A machine stands still for a moment now and then. What came meanwhile goes on at once, at more than the rate of the line, and
+/// the filter of the bandwidth keeps the largest rate. The queue grows with how often that is.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn the_queue_of_bbr_grows_with_pauses() {
     let ms = |ms: f64| Duration::from_secs_f64(ms / 1e3);
-    for line in [line(100.0, 1.0), codel(100.0)] {
-        let with = |lasts: f64, every: f64| {
-            let ends = Ends { pause: (ms(lasts), ms(every)), ..Ends::EXACT };
-            let found = through_quinn("bbr3", Line { ends, ..line }, 8, 25);
-            println!("CoDel {}, {lasts} ms each {every} ms: {found:?}", line.codel);
-            found.queue
-        };
-        let exact = with(0.0, 0.0);
-        for lasts in [0.5, 1.0, 2.0] {
-            for every in [113.0, 317.0, 1013.0, 3019.0] {
-                println!("{lasts} ms each {every} ms: {:.2}", with(lasts, every) / exact);
-            }
-        }
-    }
+    let with = |line: Line, lasts: f64, every: f64| {
+        let ends = Ends { pause: (ms(lasts), ms(every)), ..Ends::EXACT };
+        let found = through_quinn("bbr3", Line { ends, ..line }, 8, 25);
+        println!("CoDel {}, {lasts} ms each {every} ms: {found:?}", line.codel);
+        found.queue
+    };
+    // The intervals are no multiples of a round trip.
+    let drop_tail = line(100.0, 1.0);
+    let exact = with(drop_tail, 0.0, 0.0);
+    let [often, now_and_then, seldom] = [113.0, 1013.0, 3019.0].map(|every| with(drop_tail, 1.0, every) / exact);
+    assert!(often > 2.0 && often > now_and_then && now_and_then > 1.2 && seldom < now_and_then, "{often} {now_and_then}");
+    let short = with(drop_tail, 0.5, 113.0) / exact;
+    assert!(1.1 < short && short < often, "{short}");
+    let exact = with(codel(100.0), 0.0, 0.0);
+    let [often, seldom] = [113.0, 3019.0].map(|every| with(codel(100.0), 1.0, every) / exact);
+    assert!(often > 1.4 && seldom < 1.2, "{often} {seldom}");
 }
