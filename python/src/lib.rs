@@ -10,6 +10,7 @@ mod command;
 mod error;
 mod gym;
 mod law;
+mod looks;
 mod number;
 mod packets;
 mod plain;

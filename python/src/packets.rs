@@ -7,7 +7,7 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Cells, Column, Content, Ecn, End, GoesOn, Kind, Sighting, Table, Watcher};
 use pyo3::prelude::*;
 
-use crate::run::Looks;
+use crate::looks::Looks;
 
 const ENDS: [&str; 2] = ["sender", "receiver"];
 const KINDS: [&str; 3] = ["data", "ack", "datagram"];

@@ -1,14 +1,8 @@
 //! Runs from Python: the interpreter's lock is free meanwhile.
 
-#![allow(
-    clippy::disallowed_types,
-    reason = "wall time says when to look for Ctrl-C, and nothing of a run depends on it"
-)]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use penstock_cli::library;
 use penstock_scenario::world::{Run, RunError};
@@ -16,34 +10,10 @@ use pyo3::prelude::*;
 
 use crate::error;
 use crate::law::raised;
+use crate::looks::Looks;
 use crate::packets::{Packets, Watch};
 use crate::record::Record;
 use crate::scenario::{Ready, Scenario};
-
-/// How long a run goes on without a look at the signals of the process.
-const LOOKS: Duration = Duration::from_millis(20);
-
-/// Looks at the signals of the process, now and then.
-pub(crate) struct Looks {
-    last: Mutex<Instant>,
-    /// What was raised there: the run ends.
-    raised: Mutex<Option<PyErr>>,
-}
-
-impl Looks {
-    /// Whether the run goes on. If it is time, looks at the signals, and then does `besides`.
-    pub(crate) fn look(&self, besides: impl FnOnce(Python<'_>) -> PyResult<()>) -> bool {
-        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if raised.is_none() && now.duration_since(*last) >= LOOKS {
-            *last = now;
-            let looked = Python::attach(|py| py.check_signals().and_then(|()| besides(py)));
-            *raised = looked.err();
-        }
-        raised.is_none()
-    }
-}
 
 /// Runs a scenario. See `penstock.run`.
 #[pyfunction]
@@ -69,14 +39,13 @@ pub(crate) fn run(
         return Err(error::of_class(py, "UnsupportedError", &message));
     }
     let Ready { cell, changes, stem } = scenario.get().ready(py, seed)?;
-    let looks = Arc::new(Looks { last: Mutex::new(Instant::now()), raised: Mutex::new(None) });
+    let looks = Arc::new(Looks::begin());
     let mut watch = Watch { looks: Arc::clone(&looks), progress, packets: packets.then(Packets::default) };
     // A panic of a run is a bug, and no reason for the interpreter to end.
     let run = || py.detach(|| catch_unwind(AssertUnwindSafe(|| library::run(world.as_ref(), &cell, &mut watch))));
     let (ran, of_law) = raised::here(run);
     let packets = watch.packets.take();
-    let raised = looks.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(raised) = of_law.or(raised) {
+    if let Some(raised) = of_law.or_else(|| looks.raised()) {
         return Err(raised);
     }
     let ran = ran.map_err(|panic| {

@@ -313,7 +313,10 @@ fn the_queue_of_bbr_grows_with_pauses() {
     let drop_tail = line(100.0, 1.0);
     let exact = with(drop_tail, 0.0, 0.0);
     let [often, now_and_then, seldom] = [113.0, 1013.0, 3019.0].map(|every| with(drop_tail, 1.0, every) / exact);
-    assert!(often > 2.0 && often > now_and_then && now_and_then > 1.2 && seldom < now_and_then, "{often} {now_and_then}");
+    assert!(
+        often > 2.0 && often > now_and_then && now_and_then > 1.2 && seldom < now_and_then,
+        "{often} {now_and_then}"
+    );
     let short = with(drop_tail, 0.5, 113.0) / exact;
     assert!(1.1 < short && short < often, "{short}");
     let exact = with(codel(100.0), 0.0, 0.0);

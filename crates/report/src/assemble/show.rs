@@ -57,7 +57,9 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     differs.prose = match (cases.cases.len(), cases.keys.len()) {
         (1, _) => "All runs are of one scenario, but for their seeds.".to_owned(),
         (_, 0) => String::new(),
-        (_, n) => format!("{} differ between the scenarios; all others are equal, or at their defaults.", count(n, "key")),
+        (_, n) => {
+            format!("{} differ between the scenarios; all others are equal, or at their defaults.", count(n, "key"))
+        }
     };
     page.sections.push(differs);
     let mut numbers = Section::new("Differences of the measurements");
