@@ -38,6 +38,9 @@ const folder = mkdtempSync(join(tmpdir(), "penstock-web-"));
 let report = "";
 let shown = "";
 let many = "";
+let cases = "";
+/** Names that differ at the end only. */
+const NAMES = [..."abcdef"].map((letter) => `Two flows over one line and a buffer of two products, ${letter}`);
 
 before(() => {
   const file = join(folder, "two.toml");
@@ -52,6 +55,10 @@ before(() => {
   const crowd = join(folder, "many.toml");
   writeFileSync(crowd, SCENARIO.replace("[flows.one]", "[flows.one]\ncount = 20\nseries = true"));
   run("run", crowd);
+  for (const name of NAMES) run("run", file, "--set", `title=${JSON.stringify(name)}`, "--set", 'duration="6 s"');
+  const named = readdirSync(folder).filter((each) => each.startsWith("two-title"));
+  run("show", ...named.map((each) => join(folder, each)));
+  cases = join(folder, "show-2", "report.html");
   many = join(folder, "many-seed1", "report.html");
   report = join(folder, "two-seed1", "report.html");
   shown = join(folder, "show", "report.html");
@@ -235,6 +242,56 @@ for (const name of BROWSERS) {
       assert.equal(await press('.tools button[aria-label^="log y"]'), "true");
       assert.equal(await press('.tools button[aria-label^="Large"]'), "true");
       await page.close();
+    });
+
+    test("names of cases are whole, along the axis or in a list below the figure", async () => {
+      const lists = async (path: string, width: number) => {
+        const [page] = await open(light, path, width);
+        const last = "figure:has(.key li):last-of-type";
+        await page.$$eval("figure[data-figure]", (all) => all.at(-1)?.scrollIntoView({ behavior: "instant" }));
+        await page.waitForSelector(last);
+        await page.waitForFunction(
+          (selector) => (document.querySelector<HTMLCanvasElement>(`${selector} canvas`)?.height ?? 150) !== 150,
+          {},
+          last,
+        );
+        const found = await page.$eval(`${last} .key`, (key) => ({
+          shown: !(key as HTMLElement).hidden,
+          names: [...key.children].map((each) => (each as HTMLElement).innerText.trim()),
+          fits: document.documentElement.scrollWidth <= window.innerWidth,
+        }));
+        await page.close();
+        return found;
+      };
+      for (const width of [360, 900, 1600]) {
+        const { shown: listed, names, fits } = await lists(cases, width);
+        assert.deepEqual([names, fits], [NAMES, true], `at ${width}`);
+        // On a telephone six long names have no room side by side; two short ones have it everywhere.
+        assert.ok(listed || width > 360);
+        assert.equal((await lists(shown, width)).shown, false, `at ${width}`);
+      }
+    });
+
+    test("the words of a drawing are 10 pixels and more at 360 pixels", async () => {
+      const [scriptless, plain] = await withoutScripts(name);
+      for (const width of [360, 1280]) {
+        await plain.setViewport({ width, height: 900 });
+        await plain.goto(pathToFileURL(cases).href);
+        const sizes = await plain.evaluate(() =>
+          [...document.querySelectorAll<SVGSVGElement>("figure .plot svg")]
+            .filter((svg) => svg.getBoundingClientRect().width > 0)
+            .flatMap((svg) => {
+              const scale = svg.getBoundingClientRect().width / Number(svg.getAttribute("viewBox")?.split(" ")[2]);
+              return [...svg.querySelectorAll("text")].map((text) => scale * Number(text.getAttribute("font-size")));
+            }),
+        );
+        assert.ok(
+          sizes.length > 20 && Math.min(...sizes) >= (width === 360 ? 10 : 8),
+          `${Math.min(...sizes)} at ${width}`,
+        );
+        assert.ok(await plain.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+      }
+      await scriptless.close();
     });
 
     test("the data of a figure are a file", async () => {
