@@ -74,7 +74,7 @@ def report(penstock, name, folder, kind, changes, out):
 def figure(page, wanted, which, title):
     # A title that several figures of the page have is followed by the section of each.
     named = re.compile(rf"<title>({re.escape(wanted)}(?: \([^<]*)?)</title>")
-    found = [(svg, match[1]) for svg in re.findall(r'<div class="plot">(<svg.*?</svg>)', page, re.S) if (match := named.search(svg))]
+    found = [(svg, match[1]) for svg in re.findall(r'<div class="plot(?: broad)?">(<svg.*?</svg>)', page, re.S) if (match := named.search(svg))]
     if not found:
         sys.exit(f"no figure `{wanted}`; there are {re.findall('<title>(.*?)</title>', page)}")
     (svg, shown), title = found[which], html.escape(title, quote=False)

@@ -59,13 +59,14 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     contents::write(&mut out, page, &anchors);
     let _ = writeln!(out, "</header>\n<main id=\"{MAIN}\">");
     index::write(&mut out, page, &anchors);
+    let drawings = Drawings::of(&figures);
     let (mut part, mut figure) = ("", 0);
     for (section, anchor) in page.sections.iter().zip(&anchors) {
         if section.part != part {
             part = &section.part;
             let _ = writeln!(out, "<h2 class=\"part\">{}</h2>", escape(part));
         }
-        self::section(&mut out, section, anchor, figure, true);
+        self::section(&mut out, section, anchor, figure, drawings);
         figure += section.figures.len();
     }
     out.push_str("</main>\n<footer>Made by Penstock, a laboratory for congestion control.</footer>\n");
@@ -92,7 +93,7 @@ pub fn fragment(page: &Page) -> Fragment {
     let page = &shown(page);
     let (mut html, mut figure) = (String::new(), 0);
     for (section, anchor) in page.sections.iter().zip(&anchors(&page.sections)) {
-        self::section(&mut html, section, anchor, figure, false);
+        self::section(&mut html, section, anchor, figure, Drawings::None);
         figure += section.figures.len();
     }
     let figures: Vec<&Figure> = page.sections.iter().flat_map(|s| &s.figures).collect();
@@ -106,9 +107,29 @@ fn shown(page: &Page) -> Page {
     page
 }
 
-/// A section; `first` is the number of its first figure on the page, by which the viewer finds its data. Figures are empty
-/// unless they are to be `drawn`.
-fn section(out: &mut String, section: &Section, anchor: &str, first: usize, drawn: bool) {
+/// Which drawings a page has of its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drawings {
+    None,
+    Broad,
+    /// Another one of each for narrow screens.
+    Both,
+}
+
+/// Drawings for narrow screens may take so much of a page [B]: the page of a paper has many figures, and at most 1 MB.
+const NARROW_BYTES: usize = 160_000;
+
+impl Drawings {
+    /// Both, unless those for narrow screens would take too much.
+    fn of(figures: &[&Figure]) -> Self {
+        let bytes: usize = figures.iter().map(|figure| svg::draw_narrow(figure).len()).sum();
+        if bytes <= NARROW_BYTES { Self::Both } else { Self::Broad }
+    }
+}
+
+/// A section; `first` is the number of its first figure on the page, by which the viewer finds its data.
+fn section(out: &mut String, section: &Section, anchor: &str, first: usize, drawings: Drawings) {
+    let drawn = drawings != Drawings::None;
     let class = match (section.failing(), section.claims.is_empty()) {
         (0, true) => "",
         (0, false) => " class=\"kept\"",
@@ -161,8 +182,12 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
         for (figure, number) in section.figures.iter().zip(first..) {
             let _ = writeln!(out, "<figure data-figure=\"{number}\">");
             if drawn {
-                let _ = writeln!(out, "<div class=\"plot\">{}</div>", svg::draw(figure));
-                let _ = writeln!(out, "<div class=\"plot narrow\">{}</div>", svg::draw_narrow(figure));
+                if drawings == Drawings::Both {
+                    let _ = writeln!(out, "<div class=\"plot broad\">{}</div>", svg::draw(figure));
+                    let _ = writeln!(out, "<div class=\"plot narrow\">{}</div>", svg::draw_narrow(figure));
+                } else {
+                    let _ = writeln!(out, "<div class=\"plot\">{}</div>", svg::draw(figure));
+                }
             }
             if !figure.caption.is_empty() {
                 let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&figure.caption));
@@ -586,6 +611,22 @@ mod tests {
         page.sections[0].tables =
             vec![TableView::new("Flows", ["Flow", "RTT", "Goodput", "Loss"].map(Column::words).to_vec())];
         assert_eq!(drawn(&page).matches("scroll sideways").count(), 1);
+    }
+
+    /// A page with many figures of long series has one drawing of each, and others two.
+    #[test]
+    fn drawings_for_narrow_screens_are_bounded() {
+        let noisy: Vec<(f64, f64)> = (0..2000).map(|i| (f64::from(i), libm::sin(f64::from(i * i)))).collect();
+        let mut section = Section::new("Links");
+        let mut figure = Figure::new("Queue", Axis::new("Time", "s"), Axis::new("Queue", "packets"));
+        figure.lines.push(Line::new("a", noisy).styled(crate::figure::Style::Dashed));
+        section.figures = vec![figure];
+        let few = drawn(&Page { sections: vec![section.clone()], ..Page::default() });
+        assert_eq!((few.matches("<svg").count(), few.matches("class=\"plot narrow\"").count()), (2, 1));
+        let figure = section.figures[0].clone();
+        section.figures = vec![figure; 200];
+        let many = drawn(&Page { sections: vec![section], ..Page::default() });
+        assert_eq!((many.matches("<svg").count(), many.matches("class=\"plot\"").count()), (200, 200));
     }
 
     #[test]

@@ -234,9 +234,9 @@ impl Plan {
     }
 
     fn data(&self, canvas: &mut Canvas, figure: &Figure) {
-        // More points than pixels are not visible.
-        let pixels = (self.area.right - self.area.left).clamp(16.0, 560.0) as usize;
-        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, pixels);
+        // A stroke is two pixels wide: more columns are not visible, and a page has every figure twice.
+        let visible = ((self.area.right - self.area.left) / 2.0).clamp(16.0, 280.0) as usize;
+        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, visible);
         for ((line, envelope), ink) in figure.lines.iter().zip(&self.envelopes).zip(&self.colours) {
             let band = envelope.as_ref().map(|e| e.band.as_slice()).or(line.band.as_deref());
             for piece in trace::bands(band.unwrap_or_default(), &self.x, &self.y, columns) {
