@@ -138,14 +138,13 @@ class LoopModel:
         """Return frequencies [rad/s], modulus and phase [degrees] of each curve of ``nyquist``.
 
         The phase has no jumps by a whole turn, however far apart the frequencies are: the analysis follows it between
-        them. It is NaN where it does not: where the gain is zero, below a hundred turns, and where hundreds of round trips
-        would take too long.
+        them. It is NaN where it does not: where the gain is zero, below a hundred turns, and where hundreds of round
+        trips would take too long.
         """
         numpy = _numpy()
         nan = float("nan")
-        phases = (
-            numpy.array([point.get("phase_deg", nan) for point in locus], dtype=float) for locus in self._data["nyquist"]
-        )
+        loci = self._data["nyquist"]
+        phases = (numpy.array([point.get("phase_deg", nan) for point in locus], dtype=float) for locus in loci)
         return [(w, numpy.abs(gain), phase) for (w, gain), phase in zip(self.nyquist(), phases, strict=True)]
 
     def __repr__(self) -> str:
