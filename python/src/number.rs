@@ -143,7 +143,7 @@ impl PyDual {
         exponent: &Bound<'py, PyAny>,
         modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if modulo.is_some() { Ok(py.NotImplemented().into_bound(py)) } else { with(py, exponent, |y| power(self.0, y)) }
+        powers(py, exponent, modulo, |y| power(self.0, y))
     }
 
     fn __rpow__<'py>(
@@ -152,7 +152,7 @@ impl PyDual {
         base: &Bound<'py, PyAny>,
         modulo: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if modulo.is_some() { Ok(py.NotImplemented().into_bound(py)) } else { with(py, base, |x| power(x, self.0)) }
+        powers(py, base, modulo, |x| power(x, self.0))
     }
 
     fn __neg__(&self) -> Self {
@@ -281,6 +281,16 @@ pub(crate) fn sqrt<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 pub(crate) fn pow<'py>(x: &Bound<'py, PyAny>, y: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     two(x, y, libm::pow, power)
+}
+
+/// The answer of an operator of powers; none of them has a modulus.
+fn powers<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    modulo: Option<&Bound<'py, PyAny>>,
+    of: impl FnOnce(Dual) -> Dual,
+) -> PyResult<Bound<'py, PyAny>> {
+    if modulo.is_some() { Ok(py.NotImplemented().into_bound(py)) } else { with(py, other, of) }
 }
 
 /// Powers of constants have no derivative by them: at zero it would be no number.

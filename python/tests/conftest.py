@@ -6,7 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -84,3 +85,44 @@ def standard_laws() -> Iterator[None]:
     yield
     for law in laws.values():
         penstock.register(law)
+
+
+class Breaks(penstock.Controller):
+    """Does what it is told to, when it is told to."""
+
+    name = "breaks"
+    when = penstock.parameter(words=["never", "start", "on_ack", "on_congestion", "on_round", "on_timeout", "output"])
+    window = penstock.state("packets")
+    wrong: Callable[[Any], object] = staticmethod(lambda law: 1 / 0)
+
+    def start(self, context: penstock.SenderContext) -> None:
+        self.window = 20.0
+        self.maybe("start")
+
+    def maybe(self, what: str) -> None:
+        if self.when == what:
+            self.wrong(self)
+
+    def on_ack(self, observation: penstock.Observation, packets: int, marked: int) -> None:
+        self.window += 1 / self.window
+        self.maybe("on_ack")
+
+    def on_congestion(self, observation: penstock.Observation) -> None:
+        self.window /= 2
+        self.maybe("on_congestion")
+
+    def on_round(self, observation: penstock.Observation) -> None:
+        self.maybe("on_round")
+
+    def output(self, observation: penstock.Observation) -> Any:
+        self.maybe("output")
+        return self.window
+
+
+@pytest.fixture
+def breaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], object]], None]:
+    def told(wrong: Callable[[Any], object]) -> None:
+        monkeypatch.setattr(Breaks, "wrong", staticmethod(wrong))
+        penstock.register(Breaks)
+
+    return told

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use chrono::DateTime;
 use penstock_record::{Origin, hexadecimal, read_header_of_any, read_summary};
 use penstock_report::assemble::{self, Ran};
-use penstock_report::number::{Prefix, quantity, significant};
+use penstock_report::number::{short, significant};
 use penstock_scenario::summary::Summary;
+use penstock_search::Draft;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -67,21 +68,19 @@ struct Varied {
 
 /// The numbers one looks at first.
 #[derive(Debug, Serialize)]
+struct Headline {
+    link: String,
+    utilization: Figure,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queueing_delay_mean_s: Option<Figure>,
+}
+
+/// A number of a run, or the least and the greatest over the cells of a sweep.
+#[derive(Debug, Clone, Copy, Serialize)]
 #[serde(untagged)]
-enum Headline {
-    Run {
-        link: String,
-        utilization: f64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        queueing_delay_mean_s: Option<f64>,
-    },
-    /// The least and the greatest over the cells of a sweep.
-    Sweep {
-        link: String,
-        utilization: [f64; 2],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        queueing_delay_mean_s: Option<[f64; 2]>,
-    },
+enum Figure {
+    One(f64),
+    Range([f64; 2]),
 }
 
 /// The output of `--json`.
@@ -229,34 +228,31 @@ fn made(path: &Path) -> Option<String> {
 
 impl Headline {
     fn words(&self) -> String {
-        let (link, used, delay) = match self {
-            Self::Run { link, utilization, queueing_delay_mean_s } => {
-                let delay = queueing_delay_mean_s.map(|delay| quantity(delay, "s", 3));
-                (link, significant(100.0 * utilization, 3), delay)
-            }
-            Self::Sweep { link, utilization, queueing_delay_mean_s } => (
-                link,
-                span(utilization.map(|share| 100.0 * share), ""),
-                queueing_delay_mean_s.map(|ends| span(ends, "s")),
-            ),
-        };
+        let used = self.utilization.words(100.0, "", |percent| significant(percent, 3));
+        let delay = self.queueing_delay_mean_s.map(|delay| delay.words(1.0, "s", |number| short(number, 3)));
         let delay = delay.map(|delay| format!(", {delay} of delay")).unwrap_or_default();
-        format!("{link}: {used} % used{delay}")
+        format!("{}: {used} % used{delay}", self.link)
     }
 }
 
-/// Two numbers in one unit, with the prefix that suits the larger; one where both are printed alike.
-fn span([least, most]: [f64; 2], unit: &str) -> String {
-    let prefix = Prefix::for_value(most, unit);
-    let [least, most] = [least, most].map(|value| significant(value / prefix.factor, 3));
-    let numbers = if least == most { most } else { format!("{least} to {most}") };
-    if unit.is_empty() { numbers } else { format!("{numbers} {}{unit}", prefix.symbol) }
+impl Figure {
+    /// The number, or both ends, times `factor`.
+    fn words(self, factor: f64, unit: &str, number: impl Fn(f64) -> String) -> String {
+        let ends = match self {
+            Self::One(value) => [value; 2],
+            Self::Range(ends) => ends,
+        };
+        pages::span(ends.map(|end| factor * end), unit, number)
+    }
 }
 
 fn headline(summary: &Summary) -> Option<Headline> {
     let (link, of) = summary.whole.links.iter().max_by(|a, b| a.1.utilization.total_cmp(&b.1.utilization))?;
-    let (link, utilization, queueing_delay_mean_s) = (link.clone(), of.utilization, of.queueing_delay_mean_s);
-    Some(Headline::Run { link, utilization, queueing_delay_mean_s })
+    Some(Headline {
+        link: link.clone(),
+        utilization: Figure::One(of.utilization),
+        queueing_delay_mean_s: of.queueing_delay_mean_s.map(Figure::One),
+    })
 }
 
 /// The range of the numbers of the link that is fullest in any cell.
@@ -269,9 +265,9 @@ fn headline_of(cells: &[CellOf]) -> Option<Headline> {
     let range = |what: &str| {
         let values = cells.iter().filter_map(|cell| cell.summary["links"][link][what].as_f64());
         let ends = values.fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], v| [a.min(v), b.max(v)]);
-        (ends[0] <= ends[1]).then_some(ends)
+        (ends[0] <= ends[1]).then_some(Figure::Range(ends))
     };
-    Some(Headline::Sweep {
+    Some(Headline {
         link: link.clone(),
         utilization: range("utilization")?,
         queueing_delay_mean_s: range("queueing_delay_mean_s"),
@@ -327,38 +323,24 @@ fn unvaried(directory: &Path, sweep: &Sweep) -> Option<Gathered> {
     let first = sweep.cells.first()?;
     let bytes = content::read(&directory.join(&first.path).join("record.toml"), content::HEADER).ok()?;
     let header = read_header_of_any(&bytes).ok()?;
-    let mut scenario: toml::Table = toml::from_str(&header.scenario).ok()?;
+    let mut scenario = Draft::parse(&header.scenario).ok()?;
     let mut axes = toml::Table::new();
     for AxisOf { key, places } in &sweep.axes {
-        remove(&mut scenario, key);
+        scenario.remove(key);
         let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
         axes.insert(key.clone(), values(&labels).into());
     }
-    scenario.insert("sweep".to_owned(), axes.into());
+    scenario.set("sweep", axes.into());
     let place = directory.display().to_string();
     Some(Gathered {
         name: directory.file_name().map_or_else(|| place.clone(), |name| name.to_string_lossy().into()),
         place,
         version: sweep.origin.version.clone(),
-        scenario: toml::to_string(&scenario).ok()?,
+        scenario: toml::to_string(scenario.table()).ok()?,
         laws: Vec::new(),
         summary: serde_json::from_value(first.summary.clone()).ok()?,
         series: Vec::new(),
     })
-}
-
-/// Removes the key at a path of a scenario, if it is there.
-fn remove(scenario: &mut toml::Table, path: &str) {
-    match path.split_once('.') {
-        Some((name, rest)) => {
-            if let Some(below) = scenario.get_mut(name).and_then(toml::Value::as_table_mut) {
-                remove(below, rest);
-            }
-        }
-        None => {
-            scenario.remove(path);
-        }
-    }
 }
 
 /// More values than these are not listed one by one.

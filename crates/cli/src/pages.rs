@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use penstock_report::assemble::{self, CellView, RunView, SweepView};
-use penstock_report::number::{count, quantity, significant};
+use penstock_report::number::{Prefix, count, quantity, significant};
 use penstock_report::page::{Align, Column, Page, TableView};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::summary::{Cost, Summary};
@@ -95,4 +95,28 @@ pub(crate) fn table(caption: &str, columns: &[(&str, bool)], rows: Vec<Vec<Strin
     let mut view = TableView::new(caption, columns.iter().map(column).collect());
     view.rows = rows;
     terminal::look().table(&view)
+}
+
+/// Two numbers in one unit, with the prefix that suits the larger: `11.68 to 23.26 Mbit/s`. One where both are printed alike.
+pub(crate) fn span(ends: [f64; 2], unit: &str, number: impl Fn(f64) -> String) -> String {
+    let prefix = Prefix::for_value(ends[0].abs().max(ends[1].abs()), unit);
+    let [least, most] = ends.map(|end| number(end / prefix.factor));
+    let numbers = if least == most { most } else { format!("{least} to {most}") };
+    format!("{numbers} {}{unit}", prefix.symbol).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use penstock_report::number::short;
+
+    use super::*;
+
+    #[test]
+    fn a_span_has_one_prefix_and_its_unit() {
+        let span = |least, most, unit| span([least, most], unit, |end| short(end, 4));
+        assert_eq!(span(11_683_600.0, 23_264_800.0, "bit/s"), "11.68 to 23.26 Mbit/s");
+        assert_eq!(span(0.5, 0.75, ""), "0.5 to 0.75");
+        assert_eq!(span(-0.002, 0.012, "s"), "\u{2212}2 to 12 ms");
+        assert_eq!(span(0.012, 0.012, "s"), "12 ms");
+    }
 }

@@ -189,7 +189,7 @@ pub fn unstable_roots(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, slowest_s: f6
     let mut w = 0.1 * sigma;
     while last.0 < top {
         let next = (f64::min(w, top), ahead(f64::min(w, top)));
-        turned += turn_between(&ahead, last, next, (TURN, 40));
+        turned += turn_between(&ahead, last, next, 40);
         last = next;
         w *= 1.05;
     }
@@ -436,7 +436,7 @@ fn turn_across(gain: &dyn Fn(Complex) -> Complex, sigma: f64, top: f64, span: Sp
     for k in 1..=400 {
         let u = 0.1 * f64::from(k);
         let next = (u, ahead(u));
-        turned += turn_between(&ahead, last, next, (TURN, 40));
+        turned += turn_between(&ahead, last, next, 40);
         last = next;
     }
     // What is left of the way turns by less than its distance from 1.

@@ -104,7 +104,7 @@ pub(crate) fn at(gain: &dyn Fn(Complex) -> Complex, frequencies: &[f64], slowest
                     if !has_phase(to.1) {
                         continue;
                     }
-                    turned += turn_between(&beside, from, to, (TURN, 40));
+                    turned += turn_between(&beside, from, to, 40);
                     from = to;
                 }
                 turned
@@ -132,14 +132,8 @@ fn turn(from: Complex, to: Complex) -> f64 {
     (to / from).arg()
 }
 
-/// The angle by which `f` turns between two frequencies, halved until both halves are below `most` [rad] and agree with the
-/// whole, or `depth` times.
-pub(crate) fn turn_between(
-    f: &dyn Fn(f64) -> Complex,
-    a: (f64, Complex),
-    b: (f64, Complex),
-    (most, depth): (f64, u32),
-) -> f64 {
+/// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole, or `depth` times.
+pub(crate) fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32) -> f64 {
     let whole = turn(a.1, b.1);
     let w = f64::midpoint(a.0, b.0);
     let middle = (w, f(w));
@@ -147,10 +141,10 @@ pub(crate) fn turn_between(
         return whole;
     }
     let (first, second) = (turn(a.1, middle.1), turn(middle.1, b.1));
-    if depth == 0 || (first.abs() < most && second.abs() < most && (whole - first - second).abs() < 1e-6) {
+    if depth == 0 || (first.abs() < TURN && second.abs() < TURN && (whole - first - second).abs() < 1e-6) {
         return first + second;
     }
-    turn_between(f, a, middle, (most, depth - 1)) + turn_between(f, middle, b, (most, depth - 1))
+    turn_between(f, a, middle, depth - 1) + turn_between(f, middle, b, depth - 1)
 }
 
 #[cfg(test)]

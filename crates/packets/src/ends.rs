@@ -16,11 +16,16 @@ use crate::sender::window::Ack;
 use crate::sight::data_seen;
 use crate::station::Station;
 
-/// Whether somebody wants the run to end.
+/// Ends the run, of which nothing comes, if somebody wants that: whether it ends.
 #[cold]
 #[inline(never)]
-fn is_stopped(goes_on: Option<&GoesOn>) -> bool {
-    goes_on.is_some_and(|goes_on| !goes_on())
+fn stops(goes_on: Option<&GoesOn>, fault: &mut Option<RunError>, end: &mut u64, now: u64) -> bool {
+    let stops = goes_on.is_some_and(|goes_on| !goes_on());
+    if stops {
+        fault.get_or_insert(RunError::Stopped);
+        *end = now;
+    }
+    stops
 }
 
 impl Engine {
@@ -243,19 +248,15 @@ impl Engine {
         let before = flow.sent.packets;
         flow.sent.packets += count;
         // Bursts of less than that may be many.
-        if (before ^ flow.sent.packets) > BETWEEN_LOOKS && is_stopped(self.goes_on.as_ref()) {
-            self.fault.get_or_insert(RunError::Stopped);
-            self.end = now;
+        let much = (before ^ flow.sent.packets) > BETWEEN_LOOKS;
+        if much && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now) {
             return;
         }
         let hop = flow.out;
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let Station::Port(port) = &mut link.station else { unreachable!("the kind of a group goes by its first link") };
         for sent in 1..=count {
-            if sent & BETWEEN_LOOKS == 0 && is_stopped(self.goes_on.as_ref()) {
-                // Nothing comes of this run.
-                self.fault.get_or_insert(RunError::Stopped);
-                self.end = now;
+            if sent & BETWEEN_LOOKS == 0 && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now) {
                 break;
             }
             let (seq, tx) = flow.data.begin(now);
@@ -377,10 +378,9 @@ impl Engine {
                 }
             }
             flow.sent.packets += 1;
-            if flow.sent.packets & BETWEEN_LOOKS == 0 && is_stopped(self.goes_on.as_ref()) {
-                // Nothing comes of this run.
-                self.fault.get_or_insert(RunError::Stopped);
-                self.end = now;
+            if flow.sent.packets & BETWEEN_LOOKS == 0
+                && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now)
+            {
                 break;
             }
             // RFC 3168, sections 6.1.5 and 6.1.2: what is sent again is not marked, and does not tell of a reduction.

@@ -11,6 +11,8 @@ use penstock_report::page::{ClaimView, Column, Page, TableView, Verdict};
 use penstock_report::palette;
 
 use super::outcome::{Judged, Outcome};
+use crate::pages;
+
 /// The page of a paper.
 pub(super) fn of_paper(authors: &[String], published: &str, outcome: &Outcome, header: &[(String, String)]) -> Page {
     let figures = outcome.items.iter().map(|item| {
@@ -265,8 +267,11 @@ fn measured(claim: &penstock_papers::JudgedClaim, unit: &str) -> String {
             let least = all.iter().map(shown).fold(f64::INFINITY, f64::min);
             let most = all.iter().map(shown).fold(f64::NEG_INFINITY, f64::max);
             let word = if all.iter().any(|m| m.against.is_some()) { "by " } else { "" };
-            let span =
-                if off { format!("{} to {} %", short(least, 2), short(most, 2)) } else { span(least, most, unit) };
+            let span = if off {
+                format!("{} to {} %", short(least, 2), short(most, 2))
+            } else {
+                pages::span([least, most], unit, |end| short(end, 4))
+            };
             match number(least) {
                 one if !off && one == number(most) => format!("{word}{one} throughout"),
                 _ => format!("{word}{span}"),
@@ -281,23 +286,9 @@ fn measured(claim: &penstock_papers::JudgedClaim, unit: &str) -> String {
     text
 }
 
-/// Two numbers in one unit, with the prefix that suits the larger: `11.68 to 23.26 Mbit/s`.
-fn span(least: f64, most: f64, unit: &str) -> String {
-    let prefix = Prefix::for_value(least.abs().max(most.abs()), unit);
-    let number = |x: f64| short(x / prefix.factor, 4);
-    format!("{} to {} {}{unit}", number(least), number(most), prefix.symbol).trim_end().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_span_has_one_prefix_and_its_unit() {
-        assert_eq!(span(11_683_600.0, 23_264_800.0, "bit/s"), "11.68 to 23.26 Mbit/s");
-        assert_eq!(span(0.5, 0.75, ""), "0.5 to 0.75");
-        assert_eq!(span(-0.002, 0.012, "s"), "\u{2212}2 to 12 ms");
-    }
 
     #[test]
     fn a_column_has_one_prefix_and_its_unit() {
