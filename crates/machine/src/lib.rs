@@ -1,15 +1,17 @@
 //! A Linux machine as the emulated path, the laws in the kernel and runs of scenarios need it.
 //!
 //! The path and the laws in the kernel do not know each other. Their common parts stand here: the clock of a run ([`clock`]),
-//! capabilities of this process ([`capability`]), the scheduling of its threads ([`scheduling`]), programs of the system
-//! ([`program`]), network namespaces ([`namespace`]), [`Missing`], for features that a machine lacks, and [`Failed`],
-//! for failed system calls. System calls that only one crate makes are in that crate.
+//! capabilities of this process ([`capability`]), the scheduling of its threads ([`scheduling`]), time that a
+//! hypervisor took ([`stolen`]), programs of the system ([`program`]), network namespaces ([`namespace`]), [`Missing`], for
+//! features that a machine lacks, and [`Failed`], for failed system calls. System calls that only one crate makes are in that
+//! crate.
 
 pub mod capability;
 pub mod clock;
 pub mod namespace;
 pub mod program;
 pub mod scheduling;
+pub mod stolen;
 mod syscall;
 
 use std::io;

@@ -7,6 +7,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
@@ -17,6 +18,7 @@ use penstock_law::quantity::{Rate, Time};
 use penstock_link::{Conditioner, Counters, Counts, Passed as InProfile, QueueCounters, Station};
 use penstock_machine::capability::keep_capabilities;
 use penstock_machine::clock::{Clock, duration};
+use penstock_machine::stolen::stolen;
 
 use super::address;
 use super::arrivals::Arrivals;
@@ -135,6 +137,8 @@ pub struct Outcome {
     pub refused: u64,
     /// Scheduling of the thread.
     pub scheduling: String,
+    /// Processor time that a hypervisor took from this machine meanwhile; none where the kernel does not count it.
+    pub stolen: Option<Duration>,
     /// Arrivals at links that are neither departed, dropped nor there: zero, or the path is broken.
     pub unaccounted: i64,
 }
@@ -172,6 +176,7 @@ impl Router {
                 ..Notes::default()
             },
         };
+        let stolen_before = stolen();
         let mut looked = work.clock.now();
         // All that came up to then has been read, but for what was left for the next look.
         let mut since = looked;
@@ -222,6 +227,7 @@ impl Router {
             flawed: work.flawed,
             refused: work.refused,
             scheduling: scheduling.to_owned(),
+            stolen: stolen().zip(stolen_before).map(|(after, before)| after.saturating_sub(before)),
         };
         Ok((outcome, work.devices))
     }

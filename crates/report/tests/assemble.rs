@@ -393,7 +393,7 @@ fn a_path_states_its_error() {
     let path = |within: bool, beyond: &str| {
         let text = format!(
             r#"{{ "within_bound": {within}, "lateness_bound_s": 4e-4, "lateness_p99_s": 9.2e-5, "lateness_max_s": 0.002,
-                 "gap_bound_s": 0.005, "gap_max_s": 0.0071, "gaps_above_5_ms": 3, "device_drops": 0, "not_carried": 2,
+                 "gap_bound_s": 0.005, "gap_max_s": 0.0071, "gaps_above_5_ms": 3, "stolen_s": 0.03, "device_drops": 0, "not_carried": 2,
                  "packets": 1234567, "scheduling": "fifo", "bottleneck": "up", "sockets": {{ "ftp": "reno, SACK" }},
                  "beyond": [{beyond}], "findings": ["no link was a bottleneck", "up/back: 3 drops, 0 marks"] }}"#
         );
@@ -418,6 +418,7 @@ fn a_path_states_its_error() {
     let row = |name: &str| section.tables[0].rows.iter().find(|row| row[0] == name).expect(name)[1..].to_vec();
     assert_eq!(row("Lateness p99"), ["92 \u{b5}s", "400 \u{b5}s"]);
     assert_eq!(row("Longest gap"), ["7.1 ms", "5 ms"]);
+    assert_eq!(row("Taken by the hypervisor"), ["30 ms", ""]);
     assert_eq!(row("Lateness, median")[0], "\u{2013}", "not measured");
     assert_eq!(section.tables[1].rows, [["ftp", "reno, SACK"]]);
     assert_eq!(section.prose, "No link was a bottleneck.\n\nup/back: 3 drops, 0 marks.");

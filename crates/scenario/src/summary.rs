@@ -73,6 +73,10 @@ pub struct PathSummary {
     pub gaps_above_500_us: Option<u64>,
     /// Number of such gaps above 5 ms.
     pub gaps_above_5_ms: u64,
+    /// Processor time that a hypervisor took from this machine during the run, a cause of gaps: `steal` of proc(5), all processors
+    /// together. Absent if the kernel does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen_s: Option<f64>,
     /// Packets lost between an end and the path when a device overflowed.
     pub device_drops: u64,
     /// Packets that the path does not carry: not IP, invalid lengths, or the address of no flow.

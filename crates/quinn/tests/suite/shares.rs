@@ -77,8 +77,11 @@ fn scenario(name: &str, sender: &str, line: Line, (warmup, seconds): (u64, u64),
 
 /// The packets world, with a host that has the rules of QUIC and other options beside.
 fn in_packets(name: &str, sender: &str, line: Line, warmup: u64, seconds: u64) -> Found {
-    let text = scenario(name, sender, line, (warmup, seconds), "");
-    let document = Document::parse(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
+    of_packets(&scenario(name, sender, line, (warmup, seconds), ""))
+}
+
+fn of_packets(text: &str) -> Found {
+    let document = Document::parse(text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
     let cell = document.cells().unwrap_or_else(|e| panic!("{e}")).remove(0);
     let run = Packets.run(&cell.scenario, &mut |_: f64| true).unwrap_or_else(|e| panic!("{e}"));
     let whole = &run.summary.whole;
@@ -322,4 +325,28 @@ fn the_queue_of_bbr_grows_with_pauses() {
     let exact = with(codel(100.0), 0.0, 0.0);
     let [often, seldom] = [113.0, 3019.0].map(|every| with(codel(100.0), 1.0, every) / exact);
     assert!(often > 1.4 && seldom < 1.2, "{often} {seldom}");
+}
+
+/// Ends that are programs answer after a time that varies: on the emulated path acknowledgements come as if each were late by 0 to 60 us.
+/// The filter of BBR keeps the largest rate, and its queue grows. Copa leaves its cycle: docs/quinn.md.
+#[test]
+#[ignore = "takes ten seconds; make nightly runs it"]
+fn the_jitter_of_ends_lengthens_queues() {
+    const SEEDS: u64 = 8;
+    let jitter = "ack_jitter = { probability = 1.0, uniform = [\"0 us\", \"60 us\"] }\n";
+    let with = |name: &str, line: Line, flow: &str| {
+        let found =
+            (1..=SEEDS).map(|seed| of_packets(&format!("seed = {seed}\n{}", scenario(name, "", line, (8, 25), flow))));
+        let found: Vec<Found> = found.collect();
+        println!("{name}, {} Mbit/s, CoDel {}, {flow:?}: {found:?}", line.rate_bit_per_s / 1e6, line.codel);
+        found
+    };
+    let mean = |found: &[Found]| found.iter().map(|one| one.queue).sum::<f64>() / found.len() as f64;
+    for (line, least) in [(line(100.0, 1.0), 1.2), (codel(100.0), 1.2), (codel(20.0), 1.05)] {
+        let [exact, late] = ["", jitter].map(|flow| mean(&with("bbr3", line, flow)));
+        assert!(late > least * exact, "{late}, {exact}");
+    }
+    let cycles = |flow: &str| with("copa", codel(100.0), flow).iter().filter(|one| one.queue > 100.0).count();
+    let [exact, late] = ["", jitter].map(cycles);
+    assert!(exact == SEEDS as usize && late <= exact / 2, "{exact}, {late}");
 }

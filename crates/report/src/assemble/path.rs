@@ -39,6 +39,7 @@ fn error(path: &PathSummary) -> TableView {
         ("Longest gap", time(path.gap_max_s), time(path.gap_bound_s)),
         ("Gaps above 0.5 ms", path.gaps_above_500_us.map_or_else(|| ABSENT.to_owned(), count), nothing()),
         ("Gaps above 5 ms", count(path.gaps_above_5_ms), nothing()),
+        ("Taken by the hypervisor", found(path.stolen_s), nothing()),
         ("Device drops", count(path.device_drops), count(0)),
         ("Packets delivered", count(path.packets), nothing()),
         ("Packets not carried", count(path.not_carried), nothing()),

@@ -107,6 +107,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         gap_max_s: error.longest_gap.seconds(),
         gaps_above_500_us: Some(error.short_gaps),
         gaps_above_5_ms: error.gaps,
+        stolen_s: outcome.stolen.map(|stolen| stolen.as_secs_f64()),
         device_drops: error.device_drops,
         not_carried: outcome.strangers + outcome.flawed + outcome.refused,
         packets: error.packets,
