@@ -31,6 +31,30 @@ def generator(law: object, observation: object) -> Any:
     yield 1.0
 
 
+class Mixin:
+    """Its methods are not looked at when a class is made."""
+
+    def on_ack(self, observation: object, packets: int, marked: int) -> Any:
+        yield 1.0
+
+
+def returning(thing: Any) -> Callable[[], object]:
+    """Runs a law whose handler returns something."""
+
+    def run() -> None:
+        declared(name="returns", on_ack=lambda *arguments: thing)()
+        penstock.run(lab({"law": "returns"}))
+
+    return run
+
+
+def inherited() -> None:
+    members = {"name": "mixed", "window": penstock.state("packets")}
+    members["start"] = lambda law, context: setattr(law, "window", 2.0)
+    penstock.register(type("Mixed", (Mixin, penstock.Controller), members))
+    penstock.run(lab({"law": "mixed"}))
+
+
 async def coroutine(law: object, observation: object) -> None: ...
 
 
@@ -54,6 +78,15 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "a generator",
     ),
     ("a coroutine", lambda: type("C", (penstock.Controller,), {"on_round": coroutine}), TypeError, "a coroutine"),
+    ("an inherited method that yields", inherited, penstock.LawError, "on_ack returned a value of class generator"),
+    (
+        "a partial of a method that yields",
+        lambda: returning(generator(None, None))(),
+        penstock.LawError,
+        "nobody would go through",
+    ),
+    ("a handler that returns", returning(2.0), penstock.LawError, "on_ack returned a value of class float"),
+    ("start that returns", declared(start=lambda law, context: 7), penstock.LawError, "start returned"),
     ("start without context", declared(start=lambda law: None), TypeError, "argument"),
     (
         "requirements of another class",
@@ -154,9 +187,9 @@ def test_a_wrong_law_is_refused_with_one_exception(
     before = penstock.registered()
     with pytest.raises(kind, match=says):
         call()
-    if "lacks" in penstock.registered():
-        # The law itself is right.
-        penstock.unregister("lacks")
+    # Laws that are found wrong as they run.
+    for name in {"lacks", "returns", "mixed"} & set(penstock.registered()):
+        penstock.unregister(name)
     assert penstock.registered() == before
 
 

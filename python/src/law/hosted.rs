@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use penstock_law::{Dual, Instances, Values};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 
 use super::raised;
 use super::role::PythonRole;
 use crate::number::Arithmetic;
+
+/// Of the calls of a method by a host that computes with the numbers of a state alone, the first ones are looked at, and one of so
+/// many then: a look goes through all that the law keeps.
+const EACH: u32 = 32;
 
 /// A class of Python that is a law: what its host needs of it.
 pub(crate) struct Declared {
@@ -50,7 +54,10 @@ impl Declared {
         for ((name, _), value) in self.parameters.iter().zip(values) {
             law.setattr(name, value)?;
         }
-        law.call_method1(pyo3::intern!(py, "start"), (context,))?;
+        let returned = law.call_method1(pyo3::intern!(py, "start"), (context,))?;
+        if !returned.is_none() {
+            return Err(returned_something(py, self.name, "start", &returned));
+        }
         for name in &self.state {
             if !law.hasattr(name)? {
                 let message = format!("start does not set {name}, which the law declares as its state");
@@ -98,6 +105,10 @@ pub(crate) struct Hosted<N: Arithmetic, R: PythonRole> {
     requirements: R::Requirements,
     /// The attributes of an instance that has just started.
     start: Option<Py<PyDict>>,
+    /// Finds numbers that it keeps elsewhere, once somebody computes with numbers of its state alone.
+    memory: Option<Py<PyAny>>,
+    /// How often each method was called then.
+    calls: Vec<u32>,
     laws: Vec<Py<PyAny>>,
     kept: BTreeMap<usize, Py<PyAny>>,
     /// The output of each, where nothing has changed it since.
@@ -127,6 +138,8 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
                 values,
                 context,
                 start: start.map(Bound::unbind),
+                memory: None,
+                calls: vec![0; R::METHODS.len()],
                 observation: R::observation(py, N::DUAL, &requirements)?,
                 requirements,
                 laws: Vec::new(),
@@ -170,7 +183,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
             let is = |declared: &Py<PyString>| name.eq(declared.bind(py)).unwrap_or(false);
             let is_declared = self.of.state.iter().any(is) || self.of.parameters.iter().any(|(name, _)| is(name));
             // Counters and switches are no numbers of the fluid model.
-            let number = Dual::taken(&value).filter(|_| !value.is_instance_of::<PyInt>());
+            let number = Dual::taken(&value).filter(|_| !is_whole(&value));
             let Some(number) = number.filter(|_| !is_declared) else { continue };
             let before = start.bind(py).get_item(&name)?;
             if before.and_then(|before| Dual::taken(&before)).is_none_or(|before| !number.is(before)) {
@@ -183,6 +196,38 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
             }
         }
         Ok(())
+    }
+
+    /// The numbers that an instance keeps in objects, containers and what it shares with others, before a call of that method. Of
+    /// many calls a part is looked at: their order does not depend on the machine.
+    fn memory(&mut self, py: Python<'_>, at: usize, method: usize) -> PyResult<Option<Py<PyAny>>> {
+        let calls = &mut self.calls[method];
+        *calls = calls.wrapping_add(1);
+        let acts = self.of.methods[method].is_some() || self.of.output.is_some();
+        if !acts || (*calls > EACH && *calls % EACH != 0) {
+            return Ok(None);
+        }
+        if self.memory.is_none() {
+            let parameters = self.of.parameters.iter().map(|(name, _)| name);
+            let declared: Vec<&Py<PyString>> = self.of.state.iter().chain(parameters).collect();
+            let made = py.import("penstock._memory")?.getattr("Memory")?.call1((&self.of.class, declared))?;
+            self.memory = Some(made.unbind());
+        }
+        let memory = self.memory.as_ref().map(|memory| memory.call_method1(py, "content", (&self.laws[at],)));
+        memory.transpose()
+    }
+
+    /// Refuses an instance that an event left with another memory than before.
+    fn refuse_memory(&self, py: Python<'_>, at: usize, before: Py<PyAny>) -> PyResult<()> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        let changed: Option<String> = memory.call_method1(py, "changed", (&self.laws[at], before))?.extract(py)?;
+        let Some(name) = changed else { return Ok(()) };
+        let law = self.of.name;
+        let what = format!(
+            "law `{law}`: an event changes `{name}`, which is no state of the law, so the fluid model and the analysis would not \
+             follow it: keep the number in an attribute of the law that is declared by penstock.state, or use a local variable"
+        );
+        Err(crate::error::of_class(py, "UnsupportedError", &what))
     }
 
     fn number(&self, what: &Bound<'_, PyAny>, name: &str) -> PyResult<N> {
@@ -253,6 +298,23 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
     }
 }
 
+/// Refuses a handler that returned something: a generator or a coroutine has done nothing yet, and nobody goes through it.
+#[cold]
+fn returned_something(py: Python<'_>, law: &str, method: &str, returned: &Bound<'_, PyAny>) -> PyErr {
+    let class = returned.get_type().name().map_or_else(|_| "another class".to_owned(), |name| name.to_string());
+    let remedy = match class.as_str() {
+        "generator" | "coroutine" | "async_generator" => "which nobody would go through: do not yield or await",
+        _ => "which nobody takes: set attributes of the law, and return nothing",
+    };
+    crate::error::of_class(py, "LawError", &format!("law `{law}`: {method} returned a value of class {class}, {remedy}"))
+}
+
+/// Whether a number is a whole one by its class: an int, a bool, or one of numpy.
+fn is_whole(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyInt>()
+        || (!value.is_instance_of::<PyFloat>() && value.hasattr(pyo3::intern!(value.py(), "__index__")).unwrap_or(false))
+}
+
 /// The value in the place of a number.
 fn wrong(law: &str, what: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let class = what.get_type().name().map_or_else(|_| "another class".to_owned(), |name| format!("class {name}"));
@@ -317,7 +379,10 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
             R::fill(&this.observation, observation);
             if let Some(method) = method {
                 let arguments = R::arguments(this.laws[at].bind(py), this.observation.bind(py), event)?;
-                method.bind(py).call1(arguments)?;
+                let returned = method.bind(py).call1(arguments)?;
+                if !returned.is_none() {
+                    return Err(returned_something(py, of.name, R::METHODS[R::method(event)], &returned));
+                }
             }
             this.numbers(py, at, of.output.as_ref())
         });
@@ -330,8 +395,12 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
         self.restart(at);
         let mut put = numbers.iter();
         self.each(at, &mut |x| put.next().into_iter().for_each(|number| *x = *number));
+        let before = self.with(|this, py| this.memory(py, at, R::method(event)));
         self.on_event(at, event, observation);
-        self.with(|this, py| this.refuse_undeclared(py, at));
+        self.with(|this, py| {
+            this.refuse_undeclared(py, at)?;
+            before.flatten().map_or(Ok(()), |before| this.refuse_memory(py, at, before))
+        });
         let mut taken = numbers.iter_mut();
         self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
