@@ -4,7 +4,7 @@ use penstock_law::{Dual, Number};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt};
+use pyo3::types::{PyFloat, PyInt, PyTuple, PyTupleMethods};
 
 /// A number with its derivative, as the analysis calls a law with it.
 ///
@@ -35,7 +35,7 @@ impl Arithmetic for f64 {
     fn taken(value: &Bound<'_, PyAny>) -> Option<Self> {
         match value.cast::<PyFloat>() {
             Ok(number) => Some(number.value()),
-            Err(_) => value.cast::<PyInt>().ok()?.extract().ok(),
+            Err(_) => value.cast::<PyInt>().map_or_else(|_| of_numpy(value), |number| number.extract().ok()),
         }
     }
     fn given(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -44,6 +44,16 @@ impl Arithmetic for f64 {
     fn is(self, other: Self) -> bool {
         self.to_bits() == other.to_bits()
     }
+}
+
+/// A number of numpy, which is no float of Python: a float32 for one.
+#[cold]
+fn of_numpy(value: &Bound<'_, PyAny>) -> Option<f64> {
+    let py = value.py();
+    let class = value.getattr(pyo3::intern!(py, "dtype")).ok()?.getattr(pyo3::intern!(py, "kind")).ok()?;
+    let is_number = matches!(class.extract::<char>(), Ok('f' | 'i' | 'u' | 'b'));
+    let is_one = value.getattr(pyo3::intern!(py, "shape")).ok()?.cast::<PyTuple>().is_ok_and(PyTupleMethods::is_empty);
+    if is_number && is_one { value.call_method0(pyo3::intern!(py, "__float__")).ok()?.extract().ok() } else { None }
 }
 
 impl Arithmetic for Dual {
