@@ -3,10 +3,12 @@
 mod agent;
 mod external;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use penstock_law::quantity::{Rate, Time};
 use penstock_packets::Simulation;
@@ -16,13 +18,14 @@ use penstock_scenario::quantity;
 use penstock_scenario::read::{Document, ReadErrors};
 use penstock_scenario::seed::Seed;
 use penstock_scenario::world::RunError;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
+use crate::looks::Looks;
 use crate::scenario::Scenario;
 use crate::{error, plain};
-use agent::{Agent, MEASURED, Path, Turns};
+use agent::{Agent, MEASURED, OBSERVED, Path, Turns};
 
 /// How an episode stands after a step.
 const GOES_ON: u8 = 0;
@@ -30,6 +33,47 @@ const GOES_ON: u8 = 0;
 const OUT_OF_TIME: u8 = 1;
 /// All transfers are complete, and the scenario stops there.
 const COMPLETE: u8 = 2;
+
+/// The most numbers that the observations of all agents have: 320 MB.
+const MOST_OBSERVED: usize = 80_000_000;
+
+/// How long the thread of Python waits for the others before it looks at its signals.
+const LOOKS: Duration = Duration::from_millis(20);
+
+/// So many simulations of a few microseconds each take a step between two looks.
+const BETWEEN_LOOKS: usize = 64;
+
+thread_local! {
+    /// Whether Python waits on this thread: it alone can look at the signals of the process.
+    static IS_CALLER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends steps that take long when Python has a signal.
+struct Signals {
+    looks: Looks,
+    stopped: AtomicBool,
+}
+
+impl Signals {
+    fn goes_on(&self) -> bool {
+        if IS_CALLER.get() && !self.looks.look(|_| Ok(())) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Does on this thread, with the interpreter's lock free, what asks whether it goes on. An exception of a signal comes first.
+    fn watch<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+        self.stopped.store(false, Ordering::Relaxed);
+        let done = py.detach(|| {
+            IS_CALLER.set(true);
+            let done = work();
+            IS_CALLER.set(false);
+            done
+        });
+        self.looks.raised().map_or(Ok(done), Err)
+    }
+}
 
 /// A new episode: its place, its seed, and keys of the scenario with their values.
 type Reset = (usize, u64, Vec<(String, String)>);
@@ -104,7 +148,12 @@ impl Plan {
         Ok(scenario)
     }
 
-    fn start(&self, place: &mut Place, seed: u64, changes: &[(String, String)]) -> Result<(), Failure> {
+    fn start(
+        &self,
+        place: &mut Place,
+        (seed, changes): (u64, &[(String, String)]),
+        signals: Option<&Arc<Signals>>,
+    ) -> Result<(), Failure> {
         let mut scenario = self.scenario(seed, changes)?;
         // Nobody reads series.
         scenario.sample = scenario.duration;
@@ -150,7 +199,12 @@ impl Plan {
             }
         }
         place.duration = scenario.duration;
-        place.run = Some(Simulation::new(scenario).map_err(Failure::Run)?);
+        let mut run = Simulation::new(scenario).map_err(Failure::Run)?;
+        if let Some(signals) = signals {
+            let signals = Arc::clone(signals);
+            run.stop_unless(Arc::new(move || signals.goes_on()));
+        }
+        place.run = Some(run);
         place.agents = agents;
         place.ended = GOES_ON;
         place.measured = vec![[0.0; MEASURED.len()]; self.agents];
@@ -197,6 +251,7 @@ pub(crate) struct Simulations {
     plan: Plan,
     places: Vec<Mutex<Place>>,
     jobs: usize,
+    signals: Arc<Signals>,
 }
 
 impl Simulations {
@@ -207,6 +262,9 @@ impl Simulations {
     /// Does something to each place, on `jobs` threads. Of several failures the first one's place counts.
     fn each(&self, act: impl Fn(usize, &mut Place) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
         let one = |at: usize| {
+            if at % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 && !self.signals.goes_on() {
+                return Err(Failure::Run(RunError::Stopped));
+            }
             let mut place = self.place(at);
             let done = catch_unwind(AssertUnwindSafe(|| act(at, &mut place)));
             done.unwrap_or_else(|panic| {
@@ -220,7 +278,7 @@ impl Simulations {
             return (0..self.places.len()).try_for_each(one);
         }
         let (next, failed) = (AtomicUsize::new(0), Mutex::new(None::<(usize, Failure)>));
-        let work = || {
+        let work = &|| {
             while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < self.places.len()) {
                 if let Err(failure) = one(at) {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -232,10 +290,19 @@ impl Simulations {
         };
         // Threads of this step alone: a process that forks between two steps has none to lose.
         thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel::<()>();
             for _ in 1..threads {
-                scope.spawn(work);
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    work();
+                    drop(sender);
+                });
             }
+            drop(sender);
             work();
+            while let Err(mpsc::RecvTimeoutError::Timeout) = receiver.recv_timeout(LOOKS) {
+                self.signals.goes_on();
+            }
         });
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, failure)| Err(failure))
     }
@@ -295,13 +362,24 @@ impl Simulations {
         };
         let groups = names.iter().map(place).collect::<PyResult<Vec<_>>>()?;
         let agents = groups.iter().map(|at| base.groups[*at].count as usize).sum();
+        let numbers = count.saturating_mul(agents).saturating_mul(history).saturating_mul(OBSERVED);
+        if numbers > MOST_OBSERVED {
+            return Err(PyValueError::new_err(format!(
+                "{count} simulations of {agents} flows under agents with a history of {history} steps are too many: their \
+                 observations have {numbers} numbers, and {MOST_OBSERVED} is the most"
+            )));
+        }
+        if agents == 0 {
+            return Err(PyValueError::new_err("flows is empty: name a group of flows, or leave it out for all"));
+        }
         let turns = if rate { Turns::Rate } else { Turns::Window };
         let plan = Plan { document, base, groups, span, turns, ecn, steered, history, agents };
         let places = (0..count).map(|_| Mutex::default()).collect();
-        let new = Self { plan, places, jobs };
+        let signals = Arc::new(Signals { looks: Looks::begin(), stopped: AtomicBool::new(false) });
+        let new = Self { plan, places, jobs, signals };
         // What cannot run is refused here, not at the first episode.
         let seed = new.plan.base.seed.0;
-        new.plan.start(&mut Place::default(), seed, &[]).map_err(|failure| failure.raise(py))?;
+        new.plan.start(&mut Place::default(), (seed, &[]), None).map_err(|failure| failure.raise(py))?;
         Ok(new)
     }
 
@@ -325,7 +403,7 @@ impl Simulations {
     /// The summary of an episode, which runs on to its end; the next one begins by `reset`.
     fn summary<'py>(&self, py: Python<'py>, at: usize) -> PyResult<Bound<'py, PyAny>> {
         let run = self.place(at).run.take().ok_or_else(|| Failure::Reset.raise(py))?;
-        let run = py.detach(|| run.finish()).map_err(|e| error::of_run(py, &e))?;
+        let run = self.signals.watch(py, || run.finish())?.map_err(|e| error::of_run(py, &e))?;
         let value = summary_file(&run.summary, &[]);
         plain::object(py, &value.map_err(|e| error::of_class(py, "BugError", &e.to_string()))?)
     }
@@ -334,10 +412,10 @@ impl Simulations {
 impl Simulations {
     fn go<'py>(&self, py: Python<'py>, actions: Option<(Vec<f64>, bool)>, resets: Vec<Reset>) -> PyResult<Step<'py>> {
         let agents = self.plan.agents;
-        let done = py.detach(|| {
+        let done = self.signals.watch(py, || {
             self.each(|at, place| {
                 if let Some((_, seed, changes)) = resets.iter().find(|(place, ..)| *place == at) {
-                    return self.plan.start(place, *seed, changes);
+                    return self.plan.start(place, (*seed, changes), Some(&self.signals));
                 }
                 match &actions {
                     Some((actions, hold)) if !(*hold && place.ended != GOES_ON) => {
@@ -347,7 +425,11 @@ impl Simulations {
                 }
             })
         });
-        done.map_err(|failure| failure.raise(py))?;
+        if done.is_err() {
+            // A step that was interrupted is no step, and none follows it.
+            (0..self.places.len()).for_each(|at| self.place(at).run = None);
+        }
+        done?.map_err(|failure| failure.raise(py))?;
         Ok(self.say(py))
     }
 }

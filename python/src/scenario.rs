@@ -8,10 +8,12 @@ use penstock_scenario::format;
 use penstock_scenario::idle::idle;
 use penstock_scenario::read::{Cell, Document};
 use penstock_scenario::write::print;
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 
 use crate::law::raised;
+use crate::looks::Looks;
 use crate::{error, plain};
 
 /// The name of a scenario without a file in errors and records.
@@ -49,8 +51,14 @@ type Part = (String, String, Vec<(String, String)>);
 /// The cells of a document, by the laws that there are now: they may have been added after it was read.
 fn cells(py: Python<'_>, document: Document) -> PyResult<Vec<Cell>> {
     raised::refuse_in_law()?;
-    let (cells, raised) = raised::here(|| py.detach(|| document.with_laws(laws()).cells()));
-    raised.map_or_else(|| cells.map_err(|e| error::scenario(py, &e)), Err)
+    let looks = Looks::begin();
+    let read = || document.with_laws(laws()).cells_while(&|| looks.look(|_| Ok(())));
+    let (cells, of_law) = raised::here(|| py.detach(read));
+    if let Some(raised) = of_law.or_else(|| looks.raised()) {
+        return Err(raised);
+    }
+    let cells = cells.map_err(|e| error::scenario(py, &e))?;
+    cells.ok_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
 impl Scenario {
@@ -156,6 +164,8 @@ impl Scenario {
     /// Each cell of the sweep as a scenario of its own, in order. A scenario without a sweep is its one cell.
     fn cells(&self, py: Python<'_>) -> PyResult<Vec<Self>> {
         let made = |cell: Cell| {
+            // There may be thousands.
+            py.check_signals()?;
             let document = library::parse(&print(&cell.scenario), &self.path, laws()).map_err(|e| error::of(py, &e))?;
             Ok(Self::new(&self.path, document, cell.labels))
         };
@@ -165,8 +175,12 @@ impl Scenario {
     /// Resolved text, identity and labels of each cell, the name of the file, and what was changed.
     fn parts(&self, py: Python<'_>) -> PyResult<(Vec<Part>, PathBuf, Vec<String>)> {
         let cells = self.all(py)?;
-        let part = |cell: Cell| (print(&cell.scenario), cell.id, cell.labels);
-        Ok((cells.into_iter().map(part).collect(), self.path.clone(), self.state().changes.clone()))
+        let part = |cell: Cell| {
+            py.check_signals()?;
+            Ok((print(&cell.scenario), cell.id, cell.labels))
+        };
+        let parts = cells.into_iter().map(part).collect::<PyResult<_>>()?;
+        Ok((parts, self.path.clone(), self.state().changes.clone()))
     }
 
     /// The swept keys of this cell and their values, as written.

@@ -253,6 +253,20 @@ def test_ctrl_c_stops_a_sweep_soon() -> None:
     assert interrupted.was_obeyed_in(0.3)
 
 
+def test_ctrl_c_stops_the_reading_of_a_large_sweep_soon() -> None:
+    scenario = lab_of_90_000_cells()
+    for work in (lambda: penstock.sweep(scenario), scenario.cells):
+        interrupted = Interrupt(0.5)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert interrupted.was_obeyed_in(0.3)
+
+
+def lab_of_90_000_cells() -> Scenario:
+    """Takes many seconds to read."""
+    return Scenario.parse(TEXT).set("sweep", {"seed": {"count": 10_000}, "flows.cubic.count": list(range(1, 10))})
+
+
 def test_a_cell_that_cannot_run_ends_the_sweep() -> None:
     scenario = swept().set("flows.cubic.cc", {"law": "copa"})
     for options in ({}, {"executor": ThreadPoolExecutor(2)}):

@@ -13,7 +13,7 @@ import control
 import numpy as np
 import polars
 import pytest
-from conftest import TEXT
+from conftest import TEXT, Interrupt
 from test_law import lab
 
 import penstock
@@ -167,6 +167,21 @@ def test_a_map_has_the_margins_of_single_analyses() -> None:
     # 270 packets do not fit the buffer.
     assert np.isnan(found.gain_margin[2]).all()
     assert (found.verdict[2] == "").all()
+
+
+def test_ctrl_c_stops_a_map_soon() -> None:
+    scenario = lab({"law": "newreno"}).set("links.bottleneck.aqm", {"law": "red"})
+    interrupted = Interrupt(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        penstock.stability_map(scenario, "flows.ours.rtt=20..200 ms", "flows.ours.count=1..40", points=200)
+    assert interrupted.was_obeyed_in(0.5)
+
+
+def test_ctrl_c_stops_an_evaluation_that_has_not_begun_to_run() -> None:
+    interrupted = Interrupt(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        penstock.evaluate("newreno", jobs=1)
+    assert interrupted.was_obeyed_in(0.5)
 
 
 def test_a_rule_gives_a_setting_that_a_scenario_takes() -> None:

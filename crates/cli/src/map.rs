@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::arguments::{Analyze, Changes};
 use crate::failure::Failure;
-use crate::scenario;
+use crate::{interrupt, scenario};
 
 /// A verdict over a grid.
 #[derive(Debug, Serialize)]
@@ -141,6 +141,10 @@ pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) ->
     let mut cells = Vec::new();
     for at_x in &x.values {
         for at_y in &y.values {
+            // Of use within another program alone: Ctrl-C ends a command that analyses.
+            if interrupt::stopped() {
+                return Err(Failure::Stopped);
+            }
             let mut set = arguments.changes.set.clone();
             set.extend([x.set(*at_x), y.set(*at_y)]);
             let document = scenario::document(&arguments.file, None, &Changes { set })?;

@@ -16,7 +16,7 @@ use penstock_scenario::world::World;
 use crate::arguments::{Changes, Generator, WorldName};
 use crate::failure::{Failure, causes};
 use crate::named::Shown as _;
-use crate::{embedded, examples, memory, program, registry, terminal};
+use crate::{embedded, examples, interrupt, memory, program, registry, terminal};
 
 /// The largest scenario file or trace that is read [B].
 const LARGEST: u64 = 64_000_000;
@@ -234,13 +234,18 @@ pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failur
 
 /// The cells of a document. Settings that change nothing in any of them are worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
-    let cells = document.cells()?;
+    let cells = until_stopped(document)?;
     let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
     let first = idle.next().unwrap_or_default();
     for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {
         terminal::note(format!("note: {key}: {why}, so it has no effect"));
     }
     Ok(cells)
+}
+
+/// The cells of a document, of which there may be thousands, unless the user stops the command meanwhile.
+pub(crate) fn until_stopped(document: &Document) -> Result<Vec<Cell>, Failure> {
+    document.cells_while(&|| !interrupt::stopped())?.ok_or(Failure::Stopped)
 }
 
 /// The name of a file without folders and ending; of a record, that of the file it came from.

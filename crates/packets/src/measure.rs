@@ -310,9 +310,19 @@ pub(crate) fn told(engine: &Engine, at: usize) -> Told {
 
 /// User data of a flow in order until now [B].
 fn delivered(engine: &Engine, at: usize) -> u64 {
+    user_data(engine, at, 0)
+}
+
+/// User data of a flow that have come until now, in order or not [B].
+pub(crate) fn received(engine: &Engine, at: usize) -> u64 {
+    user_data(engine, at, engine.receivers[at].out_of_order())
+}
+
+/// User data in the segments in order and in so many beyond them [B].
+fn user_data(engine: &Engine, at: usize, beyond: u64) -> u64 {
     let (flow, got) = (&engine.flows[at], engine.receivers[at].received);
     let full = u64::from(flow.size - flow.last_size);
     // The last segment of the transfer under way is there, but its acknowledgement is not yet.
     let short = if got.in_order >= flow.data.limit && flow.data.una < flow.data.limit { full } else { 0 };
-    (got.in_order * engine.groups[flow.group as usize].payload).saturating_sub(flow.sent.short + short)
+    ((got.in_order + beyond) * engine.groups[flow.group as usize].payload).saturating_sub(flow.sent.short + short)
 }

@@ -2,10 +2,10 @@
 
 use penstock_law::quantity::{Bytes, Time};
 use penstock_scenario::model::Scenario;
-use penstock_scenario::world::{Run, RunError};
+use penstock_scenario::world::{GoesOn, Run, RunError};
 
 use crate::engine::Engine;
-use crate::measure::{Measure, told};
+use crate::measure::{Measure, received, told};
 use crate::plan;
 use crate::report;
 use crate::traffic::Now;
@@ -38,6 +38,8 @@ pub struct Counters {
     pub marked_packets: u64,
     /// User data that came in order.
     pub delivered: Bytes,
+    /// User data that came, in order or not, each byte once.
+    pub received: Bytes,
     /// Segments that the sender knows to have come, all before the first one missing.
     pub acknowledged_packets: u64,
     /// Round trips, summed [s], and how many.
@@ -72,6 +74,12 @@ impl Simulation {
         let pause = engine.numbering.rare + engine.rare.len() as u32 - 1;
         let measure = engine.start(false);
         Ok(Self { scenario, engine, measure, pause, over: false })
+    }
+
+    /// Has a step end with [`RunError::Stopped`] once `goes_on` is false: it is asked every millisecond or two. Nothing follows a
+    /// step that ended so.
+    pub fn stop_unless(&mut self, goes_on: GoesOn) {
+        self.engine.goes_on = Some(goes_on);
     }
 
     /// The time that it has come to.
@@ -141,7 +149,9 @@ impl Simulation {
     }
 
     fn advance(&mut self, stop: impl FnMut(&mut Engine) -> bool) -> Result<(), RunError> {
-        self.over = self.engine.advance(&mut self.measure, &mut |_: f64| true, stop)?;
+        let goes_on = self.engine.goes_on.clone();
+        let mut watch = |_: f64| goes_on.as_ref().is_none_or(|goes_on| goes_on());
+        self.over = self.engine.advance(&mut self.measure, &mut watch, stop)?;
         Ok(())
     }
 
@@ -159,6 +169,7 @@ impl Simulation {
             arrived_packets: all.got.packets,
             marked_packets: all.got.marked,
             delivered: Bytes(all.delivered),
+            received: Bytes(received(&self.engine, flow)),
             acknowledged_packets: data.una,
             rtt_sum_s: all.sent.rtt as f64 * 1e-12,
             rtts: all.sent.rtts,

@@ -214,16 +214,34 @@ impl Document {
     /// # Errors
     /// Lists every error except those that only follow from another.
     pub fn cells(&self) -> Result<Vec<Cell>, ReadErrors> {
+        let all = self.cells_while(&|| true)?;
+        Ok(all.expect("nobody stopped"))
+    }
+
+    /// The same, until `goes_on` is false: it is asked before each cell. None where it was false.
+    ///
+    /// # Errors
+    /// As [`Document::cells`].
+    pub fn cells_while(&self, goes_on: &dyn Fn() -> bool) -> Result<Option<Vec<Cell>>, ReadErrors> {
         let errors = Errors::of(&self.file, &self.text);
-        let cells = self.read(&errors);
+        let stopped = std::cell::Cell::new(false);
+        let goes_on = || {
+            let goes_on = goes_on();
+            stopped.set(!goes_on);
+            goes_on
+        };
+        let cells = self.read(&errors, &goes_on);
+        if stopped.get() {
+            return Ok(None);
+        }
         match (cells, errors.all()) {
-            (Ok(cells), None) => Ok(cells),
+            (Ok(cells), None) => Ok(Some(cells)),
             (_, Some(errors)) => Err(errors),
             (Err(_), None) => unreachable!("an error was reported"),
         }
     }
 
-    fn read(&self, errors: &Errors) -> Result<Vec<Cell>, Reported> {
+    fn read(&self, errors: &Errors, goes_on: &dyn Fn() -> bool) -> Result<Vec<Cell>, Reported> {
         let root = Item { errors, registry: &self.registry, path: String::new(), node: &self.root };
         let table = root.node.table();
         let mut plain = self.root.clone();
@@ -262,7 +280,7 @@ impl Document {
         let mut large = false;
         let read = (0..cells).map_while(|at| {
             // Errors that are only counted need no further cells.
-            if large || errors.is_full() {
+            if large || errors.is_full() || !goes_on() {
                 return None;
             }
             let cell = match self.swept(&plain, &axes, at, (&traces, errors)) {

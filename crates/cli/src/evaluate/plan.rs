@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::named::Shown as _;
 use crate::together::{self, Ran};
-use crate::{memory, registry, terminal};
+use crate::{interrupt, memory, registry, scenario, terminal};
 
 /// Labels that distinguish the cells of a sweep.
 pub(super) type Labels = Vec<(String, String)>;
@@ -73,7 +73,8 @@ impl Setting {
         for law in [subject].into_iter().chain(others) {
             let under_test = std::ptr::eq(law, subject);
             let cells = match self.cells(&written, law, scope.seeds()) {
-                Ok(cells) => cells,
+                Ok(Some(cells)) => cells,
+                Ok(None) => return Err(Failure::Stopped),
                 Err(errors) if under_test => {
                     refused = errors.to_string().lines().next().map(str::to_owned);
                     continue;
@@ -114,7 +115,7 @@ impl Setting {
         if let Some((bytes, why)) = memory::available() {
             document.within(bytes, why);
         }
-        let cells = document.cells()?;
+        let cells = scenario::until_stopped(&document)?;
         let Some(first) = cells.first().map(|cell| &cell.scenario) else {
             return Err(Failure::Input(format!("{file}: its sweep has no cell")));
         };
@@ -134,15 +135,20 @@ impl Setting {
         Ok(Written { document, text, file, groups })
     }
 
-    /// The cells of its scenario with one law.
-    fn cells(&self, written: &Written, law: &Subject, seeds: usize) -> Result<Vec<read::Cell>, read::ReadErrors> {
+    /// The cells of its scenario with one law. None where the user has stopped the command.
+    fn cells(
+        &self,
+        written: &Written,
+        law: &Subject,
+        seeds: usize,
+    ) -> Result<Option<Vec<read::Cell>>, read::ReadErrors> {
         let mut document = written.document.clone();
         for key in law.keys(written.groups.iter().map(String::as_str)) {
             document.set(&key, &law.setting(self.ecn))?;
         }
         let seeds = if self.analysis { 1 } else { seeds };
         document.set("sweep.seed", &format!("{{ count = {seeds} }}"))?;
-        let mut cells = document.cells()?;
+        let Some(mut cells) = document.cells_while(&|| !interrupt::stopped())? else { return Ok(None) };
         for cell in &mut cells {
             cell.labels.insert(0, ("law".to_owned(), law.label.clone()));
             if self.linux {
@@ -150,7 +156,7 @@ impl Setting {
                 cell.id = read::identity(&cell.scenario);
             }
         }
-        Ok(cells)
+        Ok(Some(cells))
     }
 }
 
@@ -226,7 +232,7 @@ impl<'a> Plan<'a> {
             let written = setting.read(library, self.scope)?;
             let known: BTreeSet<Labels> = batch.cells.iter().map(|cell| cell.labels.clone()).collect();
             for law in laws {
-                for cell in setting.cells(&written, law, most)? {
+                for cell in setting.cells(&written, law, most)?.ok_or(Failure::Stopped)? {
                     let place = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
                     if wanted.contains_key(&(at, place)) && !known.contains(&cell.labels) {
                         batch.cells.push(cell);
@@ -279,8 +285,14 @@ impl<'a> Plan<'a> {
             let cells = || batch.cells.iter();
             if setting.analysis {
                 // What has no analysis has no numbers.
-                let analysed = cells().filter_map(|cell| analyze_scenario(&cell.scenario, cell.labels.clone()).ok());
-                all.push(analysed.collect());
+                let mut analysed = Vec::new();
+                for cell in cells() {
+                    if interrupt::stopped() {
+                        return Err(Failure::Stopped);
+                    }
+                    analysed.extend(analyze_scenario(&cell.scenario, cell.labels.clone()).ok());
+                }
+                all.push(analysed);
                 continue;
             }
             let mut measured = Vec::new();
