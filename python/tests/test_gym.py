@@ -11,6 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from conftest import Interrupt
 from gymnasium.utils.env_checker import check_env
 
 import penstock
@@ -322,9 +323,9 @@ def made(**arguments: Any) -> Callable[[], object]:
     return lambda: gym.CongestionControl(**arguments)
 
 
-def stepped(action: Any) -> Callable[[], object]:
+def stepped(action: Any, **arguments: Any) -> Callable[[], object]:
     def call() -> object:
-        env = gym.CongestionControl(path())
+        env = gym.CongestionControl(path(), **arguments)
         env.reset(seed=1)
         return env.step(action)
 
@@ -369,9 +370,26 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a range of texts", lambda: gym.Uniform("5", "6"), TypeError, "write a number"),  # type: ignore[arg-type]
     ("a step before reset", lambda: gym.CongestionControl().step(np.zeros(1, np.float32)), RuntimeError, "call reset"),
     ("an action that is no number", stepped(np.array([np.nan], np.float32)), ValueError, "not a number"),
+    ("an infinite action", stepped(np.array([np.inf], np.float32)), ValueError, "infinite"),
     ("two actions for one", stepped(np.zeros(2, np.float32)), ValueError, "give 1 of shape [1]"),
     ("an action that is a text", stepped("1"), ValueError, "float32"),
     ("an action that is None", stepped(None), ValueError, "float32"),
+    ("a long history", made(history=10**9), ValueError, "history is 1000000000: write 1000 or less"),
+    ("a seed that is drawn", made(randomize={"seed": gym.Choice(3)}), ValueError, "a seed of its own"),
+    ("a seed among keys", begun({"set": {"seed": 3}}), ValueError, "options={'seed'"),
+    ("whole numbers between broken ones", lambda: gym.Integers(0.2, 0.8), ValueError, "0.2 is no whole number"),
+    (
+        "a reward that is no number",
+        stepped(np.zeros(1, np.float32), reward=lambda m: float("nan")),
+        ValueError,
+        "the reward is nan",
+    ),
+    (
+        "rewards that are no numbers",
+        vector(step=np.zeros((4, 1)), reward=lambda m: m.duration_s * np.inf),
+        ValueError,
+        "return finite numbers",
+    ),
     ("an option that is none", begun({"sed": 1}), ValueError, "no option `sed`"),
     ("a negative seed", begun({"seed": -1}), ValueError, "2**63 - 1"),
     ("a seed that is a text", begun({"seed": "1"}), TypeError, "write an int"),
@@ -391,6 +409,16 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         "links.bottleneck.loss",
     ),
     ("no simulations", lambda: gym.CongestionControlVector(0), ValueError, "num_envs is 0"),
+    ("a billion simulations", lambda: gym.CongestionControlVector(10**9), ValueError, "write 10000 or less"),
+    ("a billion episodes", lambda: gym.score(None, episodes=10**9), ValueError, "write 10000 or less"),
+    ("a billion threads", lambda: gym.CongestionControlVector(2, jobs=10**9), ValueError, "write 1024 or less"),
+    (
+        "too many numbers",
+        lambda: gym.CongestionControlVector(10_000, path(TWO), history=1_000),
+        ValueError,
+        "10000 simulations of 2 flows under agents",
+    ),
+    ("no group", lambda: gym.CongestionControlVector(2, flows=[]), ValueError, "flows is empty"),
     ("no threads", lambda: gym.CongestionControlVector(2, jobs=0), ValueError, "jobs is 0"),
     ("too few actions", vector(step=np.zeros((3, 1))), ValueError, "give 4 of shape [1]"),
     ("too few seeds", vector(reset={"seed": [1]}), ValueError, "one for each of 2"),
@@ -416,3 +444,80 @@ def test_a_wrong_call_gives_one_clear_exception(call: Callable[[], object], kind
     with pytest.raises(kind) as raised:
         call()
     assert says in str(raised.value)
+
+
+def test_a_reset_that_failed_is_no_beginning() -> None:
+    envs = gym.CongestionControlVector(2, path())
+    with pytest.raises(ScenarioError):
+        envs.reset(seed=1, options={"set": {"links.bottleneck.rat": "1 Mbit/s"}})
+    with pytest.raises(ValueError, match="reset all first"):
+        envs.reset(options={"reset_mask": np.array([True, False])})
+    envs.reset(seed=1)
+    envs.reset(options={"reset_mask": np.array([True, False])})
+
+
+def test_a_packet_sent_again_pays_for_itself_alone() -> None:
+    # It lets all behind it go at once. They came before, and each on its line of 10 Mbit/s.
+    env = gym.CongestionControl(path(gym.PATH), step="20 ms")
+    env.reset(seed=1)
+    lost, data_bit = 0.0, 0.0
+    for at in np.random.default_rng(1).uniform(-1, 1, (1_400, 1)).astype(np.float32):
+        _, reward, _, over, info = env.step(at)
+        lost, data_bit = lost + info["lost_packets"], data_bit + info["goodput_bit_per_s"] * info["duration_s"]
+        # A packet that came at the beginning may have begun before.
+        assert info["goodput_bit_per_s"] <= 10e6 * (1 + PACKET_S / info["duration_s"])
+        assert 0 <= reward <= 1
+        if over:
+            break
+    assert lost > 20
+    transferred = env.summary().groups["agent"].goodput_bit_per_s
+    assert data_bit > 0.5 * transferred
+
+
+def slow(**arguments: Any) -> Any:
+    """Steps that take minutes."""
+    endless = path(gym.PATH).set("duration", "100000 s").set("links.bottleneck.rate", "1 Gbit/s")
+    return {"scenario": endless, "step": "90000 s", **arguments}
+
+
+def step_of_one() -> object:
+    env = gym.CongestionControl(**slow())
+    env.reset(seed=1)
+    return env.step(np.zeros(1, np.float32))
+
+
+def step_of_two_threads() -> object:
+    # The calling thread's simulation is over at once.
+    envs = gym.CongestionControlVector(2, **slow(jobs=2))
+    envs.reset(seed=1)
+    envs.reset(options={"reset_mask": np.array([True, False]), "set": {"duration": "20 ms"}})
+    return envs.step(np.zeros((2, 1), np.float32))
+
+
+def summary_of_one() -> object:
+    env = gym.CongestionControl(**slow())
+    env.reset(seed=1)
+    return env.summary()
+
+
+@pytest.mark.parametrize(
+    "work", [step_of_one, step_of_two_threads, summary_of_one, lambda: gym.score(None, episodes=2, **slow())]
+)
+def test_ctrl_c_stops_a_step_soon(work: Callable[[], object]) -> None:
+    interrupted = Interrupt(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert interrupted.was_obeyed_in(0.3)
+
+
+def test_after_ctrl_c_an_episode_begins_anew() -> None:
+    env = gym.CongestionControl(**slow())
+    env.reset(seed=1)
+    interrupted = Interrupt(0.3)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(np.zeros(1, np.float32))
+    assert interrupted.was_obeyed_in(0.3)
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(np.zeros(1, np.float32))
+    env.reset(seed=1, options={"set": {"duration": "1 s"}})
+    assert env.step(np.zeros(1, np.float32))[3]

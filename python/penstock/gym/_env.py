@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 from collections.abc import Callable, Mapping
@@ -95,12 +96,15 @@ class CongestionControl(gymnasium.Env[Floats, Floats]):
 
         Raises:
             RuntimeError: No episode runs.
-            ValueError: The action is not one finite number.
+            ValueError: The action is not one finite number, or the reward is not.
         """
         raw, measured, ended = self._setup.simulations.step(action_of(action, 1), [], False)
         m = Measurement._make(_NUMBERS.unpack(measured))
         over = ended[0]
-        return np.frombuffer(raw, "<f4"), float(self._reward(m)), over == 2, over == 1, m._asdict()
+        reward = float(self._reward(m))
+        if not math.isfinite(reward):
+            raise ValueError(f"the reward is {reward}: return a finite number")
+        return np.frombuffer(raw, "<f4"), reward, over == 2, over == 1, m._asdict()
 
     def summary(self) -> Summary:
         """Run the episode to its end, as it is, and return its summary. Call ``reset`` afterwards."""
@@ -118,7 +122,6 @@ def action_of(action: Any, rows: int) -> list[float]:
                 f"an action is of shape {array.shape} and {array.dtype}: give {rows} of shape [1], float32"
             )
         numbers = array.ravel().tolist()
-    # NaN differs from itself.
-    if any(number != number for number in numbers):
-        raise ValueError("an action is not a number: write -1 to 1")
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("an action is infinite or not a number: write -1 to 1")
     return [-1.0 if number < -1.0 else 1.0 if number > 1.0 else float(number) for number in numbers]

@@ -56,7 +56,7 @@ class Measurement(NamedTuple):
     duration_s: Any
     """How long the step took [s]."""
     goodput_bit_per_s: Any
-    """User data that came in order [bit/s]."""
+    """User data that came to the receiver, in order or not, each byte once [bit/s]."""
     throughput_packets_per_s: Any
     """Data packets that came to the receiver [packets/s]."""
     rtt_mean_s: Any
@@ -89,6 +89,9 @@ class Measurement(NamedTuple):
 
 def power(m: Measurement) -> Any:
     """Return normalised power: goodput over capacity, times base over mean round-trip time [1]. It is 0 to 1.
+
+    A packet counts as a whole when it has come. So a step that is not much longer than a packet takes on the line may
+    have more than 1, and so may one in which a link is faster than at the start.
 
     Power is throughput over delay. It is largest where the pipe is full and the queue is empty.
 

@@ -46,6 +46,12 @@ class LogUniform(Uniform):
 class Integers(Uniform):
     """A whole number between two, which are included: ``Integers(1, 8)``."""
 
+    def __init__(self, least: float, most: float, unit: str = "") -> None:
+        super().__init__(least, most, unit)
+        for number in (least, most):
+            if number != int(number) or abs(number) > 2**53:
+                raise ValueError(f"Integers: {number} is no whole number up to 2**53: write one")
+
     def __call__(self, rng: np.random.Generator) -> Value:
         """Draw a value."""
         drawn = int(rng.integers(int(self.least), int(self.most), endpoint=True))
@@ -92,6 +98,10 @@ def checked(randomize: Mapping[str, Distribution] | None) -> dict[str, Distribut
     for key, distribution in randomize.items():
         if not callable(distribution):
             raise TypeError(f"randomize: {key}: give a distribution such as Uniform(5, 50, 'Mbit/s'), or Choice(...)")
+        if isinstance(key, str) and key.strip() == "seed":
+            raise ValueError(
+                "randomize: seed: an episode has a seed of its own: leave it out, or call reset(options={'seed': ...})"
+            )
     return dict(randomize)
 
 

@@ -14,7 +14,7 @@ from penstock._sweep import processors
 from penstock.gym._env import action_of
 from penstock.gym._measure import Measurement
 from penstock.gym._random import Distribution
-from penstock.gym._setup import Floats, Setup, measurement_of
+from penstock.gym._setup import Floats, Setup, finite, measurement_of
 
 Policy = Callable[[Floats], Any]
 """A function of observations of shape [rows, 8 history] that returns actions of shape [rows, 1]."""
@@ -80,7 +80,7 @@ def score(
         raw, measured, ended = simulations.step(numbers, [], True)
         m = measurement_of(np.frombuffer(measured, "<f8").reshape(rows, -1))
         spans = np.where(running, m.duration_s, 0.0)
-        for at, values in enumerate((setup.reward(m), m.goodput_bit_per_s, m.rtt_mean_s)):
+        for at, values in enumerate((finite(setup.reward(m)), m.goodput_bit_per_s, m.rtt_mean_s)):
             sums[at] += np.asarray(values) * spans
         time += spans
         running = np.frombuffer(ended, np.uint8) == 0

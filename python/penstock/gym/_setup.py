@@ -40,6 +40,9 @@ cc    = { law = "newreno" }
 The buffer holds two bandwidth-delay products.
 """
 
+MOST_STEPS, MOST_SIMULATIONS, MOST_JOBS = 1_000, 10_000, 1_024
+"""The most steps that an observation has, simulations side by side, and threads."""
+
 Box = gymnasium.spaces.Box
 Floats = npt.NDArray[np.float32]
 Episode = tuple[int, list[tuple[str, str]]]
@@ -64,11 +67,17 @@ class Setup:
     ) -> None:
         self.reward = reward_of(reward)
         self.randomize = checked(randomize)
-        for name, number in [("history", history), ("num_envs", count), ("jobs", jobs)]:
+        for name, number, bound in [
+            ("history", history, MOST_STEPS),
+            ("num_envs", count, MOST_SIMULATIONS),
+            ("jobs", jobs, MOST_JOBS),
+        ]:
             if isinstance(number, bool) or not isinstance(number, int):
                 raise TypeError(f"{name} is of class {type(number).__name__}: write an int")
             if number < 1:
                 raise ValueError(f"{name} is {number}: write 1 or more")
+            if number > bound:
+                raise ValueError(f"{name} is {number}: write {bound} or less")
         if not isinstance(step, str):
             raise TypeError(f"step is of class {type(step).__name__}: write `round` or a time such as `20 ms`")
         if action not in ("window", "rate"):
@@ -106,7 +115,17 @@ class Setup:
                 raise ValueError(f"options: seed is {given}: write a number from 0 to 2**63 - 1")
             seed = int(given)
         changes += [(key, text(key, value)) for key, value in options.get("set", {}).items()]
+        if any(key.strip() == "seed" for key, _ in changes):
+            raise ValueError("options: set has the key seed: write it as options={'seed': ...}")
         return seed, changes
+
+
+def finite(rewards: Any) -> npt.NDArray[np.float64]:
+    """Return rewards, if each is a finite number."""
+    numbers = np.asarray(rewards, np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"the reward is {rewards}: return finite numbers")
+    return numbers
 
 
 def measurement_of(measured: npt.NDArray[np.float64]) -> Measurement:

@@ -18,7 +18,7 @@ from penstock._sweep import processors
 from penstock.gym._env import action_of
 from penstock.gym._measure import Measurement
 from penstock.gym._random import Distribution
-from penstock.gym._setup import Floats, Setup, measurement_of
+from penstock.gym._setup import Floats, Setup, finite, measurement_of
 
 Numbers = npt.NDArray[Any]
 
@@ -79,7 +79,7 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"autoreset_mode": self._mode, "render_modes": []}
         self._draws: list[np.random.Generator] = []
-        self._ended = np.zeros(num_envs, bool)
+        self._ended, self._begun = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
         self._true = np.ones(self.num_envs, bool)
 
     def reset(
@@ -94,17 +94,17 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         seeds = [seed + k for k in range(self._count)] if isinstance(seed, int) else seed
         if seeds is not None and len(seeds) != self._count:
             raise ValueError(f"seed has {len(seeds)} numbers: give one, or one for each of {self._count} simulations")
-        fresh = not self._draws
-        if fresh:
+        if not self._draws:
             self._draws = [seeding.np_random(None)[0] for _ in range(self._count)]
         for k, one in enumerate(seeds or []):
             if one is not None:
                 self._draws[k] = seeding.np_random(one)[0]
         mask = None if options is None else options.get("reset_mask")
         which = np.ones(self._count, bool) if mask is None else self._simulations(mask)
-        if fresh and not which.all():
+        if not (self._begun | which).all():
             raise ValueError("reset_mask leaves simulations out that never began: reset all first")
         raw, measured, _ = self._setup.simulations.reset(self._episodes(which, options))
+        self._begun |= which
         self._ended = np.where(which, False, self._ended)
         return self._observation(raw), self._info(self._measured(measured))
 
@@ -117,14 +117,14 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
 
         Raises:
             RuntimeError: No episode runs.
-            ValueError: The actions are not one finite number a row.
+            ValueError: The actions are not one finite number a row, or the rewards are not.
         """
         numbers = action_of(actions, self.num_envs)
         begin = self._episodes(self._ended) if self._mode is AutoresetMode.NEXT_STEP and self._ended.any() else []
         raw, measured, ended = self._setup.simulations.step(numbers, begin, hold)
         m = self._measured(measured)
         over = np.frombuffer(ended, np.uint8)
-        rewards = np.asarray(self._setup.reward(m), np.float64)
+        rewards = finite(self._setup.reward(m))
         if rewards.shape != (self.num_envs,):
             raise ValueError(f"the reward is of shape {rewards.shape}: return one number a row, [{self.num_envs}]")
         if begin:

@@ -7,7 +7,7 @@ use penstock_packets::{Counters, Simulation};
 
 use super::external::State;
 
-/// Numbers of one step that an agent observes; `python/penstock/gym/_spaces.py` has their names, units and ranges.
+/// Numbers of one step that an agent observes; `python/penstock/gym/_measure.py` has their names, units and ranges.
 pub(super) const OBSERVED: usize = 8;
 
 /// The ends of their ranges.
@@ -167,8 +167,9 @@ impl Agent {
         [
             now_s,
             duration_s,
-            // What is in order may seem to fall, where a transfer ends with a short segment.
-            per_s(now.delivered.0.saturating_sub(before.delivered.0) as f64 * 8.0),
+            // Not the data in order: one packet that was sent again lets all behind it go at once. The count may seem to fall,
+            // where a transfer ends with a short segment.
+            per_s(now.received.0.saturating_sub(before.received.0) as f64 * 8.0),
             per_s(arrived),
             if self.rtt_s > 0.0 { self.rtt_s } else { self.path.base_rtt_s },
             share(lost, lost + arrived),
