@@ -262,7 +262,8 @@ impl Simulations {
     /// Does something to each place, on `jobs` threads. Of several failures the first one's place counts.
     fn each(&self, act: impl Fn(usize, &mut Place) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
         let one = |at: usize| {
-            if at % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 && !self.signals.goes_on() {
+            let looks = at % BETWEEN_LOOKS == BETWEEN_LOOKS - 1;
+            if self.signals.stopped.load(Ordering::Relaxed) || (looks && !self.signals.goes_on()) {
                 return Err(Failure::Run(RunError::Stopped));
             }
             let mut place = self.place(at);

@@ -204,7 +204,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         let calls = &mut self.calls[method];
         *calls = calls.wrapping_add(1);
         let acts = self.of.methods[method].is_some() || self.of.output.is_some();
-        if !acts || (*calls > EACH && *calls % EACH != 0) {
+        if !acts || (*calls > EACH && !calls.is_multiple_of(EACH)) {
             return Ok(None);
         }
         if self.memory.is_none() {
@@ -306,13 +306,18 @@ fn returned_something(py: Python<'_>, law: &str, method: &str, returned: &Bound<
         "generator" | "coroutine" | "async_generator" => "which nobody would go through: do not yield or await",
         _ => "which nobody takes: set attributes of the law, and return nothing",
     };
-    crate::error::of_class(py, "LawError", &format!("law `{law}`: {method} returned a value of class {class}, {remedy}"))
+    crate::error::of_class(
+        py,
+        "LawError",
+        &format!("law `{law}`: {method} returned a value of class {class}, {remedy}"),
+    )
 }
 
 /// Whether a number is a whole one by its class: an int, a bool, or one of numpy.
 fn is_whole(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyInt>()
-        || (!value.is_instance_of::<PyFloat>() && value.hasattr(pyo3::intern!(value.py(), "__index__")).unwrap_or(false))
+        || (!value.is_instance_of::<PyFloat>()
+            && value.hasattr(pyo3::intern!(value.py(), "__index__")).unwrap_or(false))
 }
 
 /// The value in the place of a number.

@@ -1,5 +1,8 @@
 //! A run in steps: the bits of a run at one go, rounds as laws hear of them, and laws whose state is set from outside.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use penstock_law::quantity::Time;
 use penstock_packets::Simulation;
 use penstock_scenario::world::RunError;
@@ -117,6 +120,39 @@ fn a_round_takes_a_round_trip() {
     assert_eq!(counters.sent_packets, counters.acknowledged_packets + counters.in_flight_packets);
     let mean_s = counters.rtt_sum_s / counters.rtts as f64;
     assert!((0.0212..0.0212 + 0.012).contains(&mean_s), "{mean_s}");
+}
+
+/// Data count as they come, in order or not. So in no step more comes than the line carries, though a packet that was sent again
+/// lets all behind it go at once.
+#[test]
+fn data_are_received_as_fast_as_the_line_carries_them() {
+    let mut run = Simulation::new(scenario(&lossy("sack", "newreno"))).unwrap();
+    let (mut before, mut most_in_order, mut again) = ([0, 0], 0, 0);
+    while !run.is_over() {
+        run.run_until(run.now() + Time::from_seconds(0.02)).unwrap();
+        let all = [run.counters(0), run.counters(1)];
+        let now = [all.map(|flow| flow.received.0).iter().sum(), all.map(|flow| flow.delivered.0).iter().sum()];
+        let [received, in_order]: [u64; 2] = [now[0] - before[0], now[1] - before[1]];
+        // 20 ms of 10 Mbit/s, and the packet that was under way.
+        assert!(received <= 25_000 + 1_500, "{received}");
+        assert!(all.iter().all(|flow| flow.received >= flow.delivered));
+        (before, most_in_order) = (now, u64::max(most_in_order, in_order));
+        again = all.iter().map(|flow| flow.resent_packets).sum();
+    }
+    assert!(again > 10 && most_in_order > 26_500, "{again} {most_in_order}");
+}
+
+/// A step ends where the question is answered with no, and that is soon.
+#[test]
+fn a_step_ends_where_nobody_waits_for_it() {
+    let scenario = scenario(&path("").replace("duration = \"5 s\"", "duration = \"10000 s\""));
+    let asked = Arc::new(AtomicU64::new(0));
+    let mut run = Simulation::new(scenario).unwrap();
+    let counts = Arc::clone(&asked);
+    run.stop_unless(Arc::new(move || counts.fetch_add(1, Ordering::Relaxed) < 3));
+    assert!(matches!(run.run_until(Time::NEVER), Err(RunError::Stopped)));
+    assert_eq!(asked.load(Ordering::Relaxed), 4);
+    assert!(!run.is_over() && run.now() < Time::from_seconds(1000.0), "{:?}", run.now());
 }
 
 /// A flow that nobody lets send does not hold up the others' rounds, and alone it ends with the run.

@@ -21,6 +21,23 @@ fn named_axes_cross_each_other() {
     assert!(refused.contains("set the same key"), "{refused}");
 }
 
+/// Of thousands of cells the reader asks before each one whether it goes on.
+#[test]
+fn the_reading_of_a_sweep_can_be_stopped() {
+    let document = Document::parse(&format!("{LAB}{SWEEP}"), "lab.toml").unwrap();
+    let asked = std::cell::Cell::new(0);
+    let goes_on = |most: usize| {
+        asked.set(asked.get() + 1);
+        asked.get() <= most
+    };
+    let ids = |cells: &[Cell]| cells.iter().map(|cell| cell.id.clone()).collect::<Vec<_>>();
+    let all = document.cells_while(&|| goes_on(16)).unwrap().unwrap();
+    assert_eq!(ids(&all), ids(&document.cells().unwrap()));
+    asked.set(0);
+    assert!(document.cells_while(&|| goes_on(5)).unwrap().is_none());
+    assert_eq!(asked.get(), 6);
+}
+
 #[test]
 fn a_sweep_is_the_product_of_its_axes_in_declared_order() {
     let text = format!("{LAB}{SWEEP}");
