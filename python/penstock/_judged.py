@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from penstock._ask import answer, ask, frame, named, names, text_of
+from penstock import _native
+from penstock._arguments import jobs_of, number, seed_of, switch, text, whole
+from penstock._ask import answer, ask, frame, named, names, text_of, titled
 from penstock._errors import ScenarioError
-from penstock._law import Aqm, Controller
+from penstock._law import Aqm, Controller, refresh
 from penstock._native import Scenario, Table
+from penstock._run import world_of
 
-AnyLaw = str | type[Controller] | type[Aqm]
+AnyLaw = str | Mapping[str, Any] | type[Controller] | type[Aqm]
+"""A name, a law with parameters as ``{"law": "fast", "alpha": "20 packets"}``, or a class that was registered."""
 
 
 def compare(
@@ -29,7 +33,8 @@ def compare(
     Args:
         scenario: A scenario of one cell, or the path of its file.
         worlds: A list of two or more, ``packets`` and ``fluid`` by default. Each is compared with the first.
-        laws: A list of two or more. Each in turn is the law of every group of flows, or of every AQM.
+        laws: A list of two or more: names, dicts of a law and its parameters, or classes that were registered. Each in
+            turn is the law of every group of flows, or of every AQM.
         seed: The seed. None is the scenario's own.
 
     Returns:
@@ -41,7 +46,10 @@ def compare(
         ScenarioError: The scenario is wrong, a world or a law is unknown, or there is one alone.
     """
     # A name alone is a list of one, not of its letters.
-    chosen = [named(law) for law in ([laws] if isinstance(laws, (str, type)) else laws)]
+    if not isinstance(laws, (str, type, Mapping, Iterable)):
+        raise TypeError(f"laws is of class {type(laws).__name__}: write a list of laws")
+    laws = [laws] if isinstance(laws, (str, type, Mapping)) else list(laws)
+    chosen = [named(law) for law in laws]
     where = names("worlds", worlds)
     for argument, several, as_in in [
         ("laws", chosen, '["cubic", "newreno"]'),
@@ -50,12 +58,19 @@ def compare(
         if len(several) == 1:
             message = f"{argument} has `{several[0]}` alone: name two or more to compare, as in {argument}={as_in}"
             raise ScenarioError(message)
-    path, text = text_of(scenario)
-    options = {"worlds": where, "laws": chosen, "seed": seed}
-    data = ask(["compare", path], options, {path: text})
+        twice = [one for at, one in enumerate(several) if one in several[:at]]
+        if twice:
+            raise ScenarioError(f"{argument} has `{twice[0]}` twice: name each once")
+    for world in where:
+        world_of(world)
+    path, resolved = text_of(scenario)
+    options: dict[str, object] = {"worlds": where, "laws": chosen, "seed": seed_of(seed)}
+    data = ask(["compare"], options, {path: resolved}, [path])
     rows: list[dict[str, object]] = []
     if chosen:
-        labels = [case["name"] for case in data["cases"]]
+        # The names of laws differ, unless a law is there with several parameters.
+        settings = [titled(law) for law in laws] if any("{" in law for law in chosen) else []
+        labels = settings or [case["name"] for case in data["cases"]]
         for row in data["rows"]:
             one: dict[str, object] = {"where": row["of"], "measure": row["measure"], "unit": row["unit"]}
             for label, value, difference in zip(labels, row["values"], row["differences"], strict=True):
@@ -113,7 +128,7 @@ def evaluate(
     extent: Literal["quick", "standard", "full"] = "quick",
     *,
     only: str | Sequence[str] = (),
-    against: str | None = None,
+    against: AnyLaw | None = None,
     world: str = "packets",
     out: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
@@ -121,12 +136,14 @@ def evaluate(
     """Measure a law by the criteria of RFC 9743, RFC 9331 and RFC 7928, beside baselines.
 
     Args:
-        law: The name of a law, with settings as in ``"fast alpha=50"``, or a class that was registered.
+        law: The name of a law, a dict of a law and its parameters, as in ``{"law": "fast", "alpha": "20 packets"}``, or
+            a class that was registered.
         extent: ``quick`` takes minutes, ``standard`` half an hour, ``full`` hours.
         only: The ids of the criteria to judge. By default all.
         against: Another baseline, or a ``verdicts.json`` to compare with.
         world: The world.
-        out: A directory for the page and the runs, where a later call continues. None keeps nothing.
+        out: A directory for the page and the runs, where a later call continues. A law that computes something else
+            than before runs again. None keeps nothing.
         jobs: Threads, one a processor by default. A law of Python computes on one at a time.
 
     Raises:
@@ -135,9 +152,13 @@ def evaluate(
     """
     if extent not in ("quick", "standard", "full"):
         raise ValueError(f"extent is {extent!r}: write quick, standard or full")
+    for one in text("world", world, "packets, fluid or linux").split(","):
+        world_of(one)
+    options: dict[str, object] = {extent: True, "only": names("only", only), "world": world, "jobs": jobs_of(jobs)}
+    options["against"] = None if against is None else named(against)
+    subject = named(law)
     with _directory(out) as directory:
-        options: dict[str, object] = {extent: True, "only": names("only", only), "against": against, "world": world}
-        data, notes, _ = answer(["evaluate", named(law)], {**options, "out": directory, "jobs": jobs})
+        data, notes, _ = answer(["evaluate"], {**options, "out": directory}, given=[subject])
     return Evaluation(data, notes)
 
 
@@ -199,7 +220,7 @@ def find_failures(
     """Search for scenarios in which a law fails, as the command ``penstock break`` does.
 
     Args:
-        law: The name of a law, with settings, or a class that was registered.
+        law: The name of a law, a dict of a law and its parameters, or a class that was registered.
         objective: The kind of failure, such as ``underuse`` or ``starve``. By default all that apply.
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
@@ -216,21 +237,21 @@ def find_failures(
         ScenarioError: No law, objective or space has this name, or a bound is out of range.
         Exception: An exception of a law of Python.
     """
+    options: dict[str, object] = {
+        "objective": names("objective", objective),
+        "space": text("space", space, "the name of a space, or a file"),
+        "budget": whole("budget", budget, 1),
+        "seed": seed_of(seed),
+        "failures": whole("failures", failures, 0),
+        "jitter": None if jitter is None else text("jitter", jitter, 'a time, as in "10 ms"'),
+        "loss": number("loss", loss),
+        "swing": number("swing", swing),
+        "threshold": number("threshold", threshold),
+        "jobs": jobs_of(jobs),
+    }
+    subject = named(law)
     with _directory(out) as directory:
-        options: dict[str, object] = {
-            "objective": names("objective", objective),
-            "space": space,
-            "budget": budget,
-            "seed": seed,
-            "failures": failures,
-            "jitter": jitter,
-            "loss": loss,
-            "swing": swing,
-            "threshold": threshold,
-            "out": directory,
-            "jobs": jobs,
-        }
-        data, notes, _ = answer(["break", named(law)], options)
+        data, notes, _ = answer(["break"], {**options, "out": directory}, given=[subject])
         wanted = [failure["file"] for objective in data["objectives"] for failure in objective["failures"]]
         texts = {file.name: file.read_text() for file in sorted(Path(directory).glob("*/failure-*.toml"))}
     return Failures(data, {name: texts[name] for name in wanted}, notes)
@@ -249,16 +270,18 @@ def paper(
     Args:
         what: A paper's key, or a figure of it: ``fast-tcp/fig1``.
         short: Whether few cells run, in the place of all.
-        papers: The directory of the papers. By default the nearest one named ``papers``.
+        papers: The directory of the papers. By default the nearest one named ``papers``, here or above; where there is
+            none, the papers that this package brings.
         out: A directory for the page and the runs, where a later call continues. None keeps nothing.
         jobs: Threads, one a processor by default.
 
     Returns:
         One row a claim: ``paper``, ``claim``, ``text``, ``verdict``, ``recorded``, ``measured``, ``bound``, ``unit``.
     """
-    with _directory(out) as directory:
-        where = None if papers is None else os.fspath(papers)
-        data = ask(["paper", what], {"short": short, "papers": where, "out": directory, "jobs": jobs})
+    options: dict[str, object] = {"short": switch("short", short), "jobs": jobs_of(jobs)}
+    given = [text("what", what, "the key of a paper, or of a figure of it: fast-tcp/fig1")]
+    with _directory(out) as directory, _papers(papers) as where:
+        data = ask(["paper"], {**options, "papers": where, "out": directory}, given=given)
     outcomes = data if isinstance(data, list) else [data]
     rows = [{"paper": outcome["key"], **claim} for outcome in outcomes for claim in outcome["claims"]]
     return frame("claims", rows, _claims(rows))
@@ -274,9 +297,27 @@ def _claims(rows: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 @contextmanager
+def _papers(papers: str | os.PathLike[str] | None) -> Iterator[str | None]:
+    """Give the directory that was asked for; None where the command finds one; or else the papers of this package."""
+    if papers is not None:
+        yield os.fspath(papers)
+        return
+    here = Path.cwd()
+    if any(next((folder / "papers").glob("*/paper.toml"), None) for folder in (here, *here.parents)):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="penstock-") as home:
+        lab = Path(home) / "lab"
+        _native.init(lab)
+        yield str(lab / "papers")
+
+
+@contextmanager
 def _directory(out: str | os.PathLike[str] | None) -> Iterator[str]:
     """Give the directory that was asked for, or one that is gone afterwards."""
     if out is not None:
+        # What is there counts for laws that still compute the same.
+        refresh()
         yield os.fspath(out)
         return
     with tempfile.TemporaryDirectory(prefix="penstock-") as directory:

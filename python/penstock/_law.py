@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import colorsys
 import difflib
-import hashlib
 import inspect
 import types
 import zlib
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
-from penstock import _native
+from penstock import _identity, _native
 from penstock._native import AqmObservation, Observation
 
 _UNITS = ("1", "packets", "s", "bit/s", "B")
@@ -215,10 +214,22 @@ def parameter(
         raise ValueError(f"unit is {unit!r}: write one of {', '.join(_UNITS)}")
     if isinstance(default, str):
         raise ValueError(f"default is {default!r}: write a number in SI units, and the unit as unit=")
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError(f'words is {words!r}: write a list of texts, as in words=["fast", "slow"]')
     choice = tuple(words)
+    twice = [word for at, word in enumerate(choice) if word in choice[:at]]
+    if twice or "" in choice:
+        shown = f"has {twice[0]!r} twice" if twice else "has an empty text"
+        raise ValueError(f"words {shown}: each choice needs a word of its own")
     if choice and (default is not None or automatic is not None):
         raise ValueError("the first of words is the default: leave out default and automatic")
-    kind, least, most = unit, float(range[0]), float(range[1])
+    try:
+        least, most = (float(end) for end in range)
+    except (TypeError, ValueError):
+        raise TypeError(f"range is {range!r}: write the least and the largest value, as in range=(0, 1)") from None
+    if not (default is None or hasattr(default, "__float__")):
+        raise TypeError(f"default is of class {type(default).__name__}: write a number in SI units")
+    kind = unit
     number = None if default is None else float(default)
     if isinstance(default, bool):
         kind, least, most = "switch", 0.0, 1.0
@@ -274,6 +285,8 @@ class _Law:
     """The colour in figures, ``#rrggbb``. By default it is made of the name."""
     not_linear: ClassVar[str | None] = None
     """Why the analysis cannot take derivatives of this law. None lets it do so."""
+    _declares: ClassVar[frozenset[str]] = frozenset()
+    """The names that the class itself declares, and not one above it."""
     _parameters: ClassVar[tuple[Parameter, ...]] = ()
     _state: ClassVar[tuple[StateNumber, ...]] = ()
 
@@ -304,6 +317,21 @@ class _Law:
         cls._state = tuple(s for s in cls._state if s.name not in own) + tuple(
             s for s in found if isinstance(s, StateNumber)
         )
+        cls._declares = frozenset(own)
+        _refuse_covered(cls)
+
+
+def _refuse_covered(law: type[_Law]) -> None:
+    """Refuse a plain value in the place of an inherited parameter: runs would set the parameter and never use it."""
+    for name in (one.name for one in law._parameters):
+        for base in law.__mro__:
+            if name in vars(base).get("_declares", ()):
+                break
+            if name in vars(base) and not isinstance(vars(base)[name], types.MemberDescriptorType):
+                raise TypeError(
+                    f"{base.__name__}.{name} takes the place of a parameter, whose value runs set: declare it again, "
+                    f"as in {name} = penstock.parameter(...)"
+                )
 
 
 def _refuse_misspelt(law: type[_Law]) -> None:
@@ -430,6 +458,7 @@ Queue = Aqm
 """Another name of ``Aqm``."""
 
 AnyClass = type[Controller] | type[Aqm]
+_ENDS = (Controller, Aqm, _Law)
 _AnyLaw = TypeVar("_AnyLaw", bound=AnyClass)
 
 
@@ -448,22 +477,57 @@ def register(law: _AnyLaw) -> _AnyLaw:
     if not (isinstance(law, type) and issubclass(law, (Controller, Aqm)) and law not in (Controller, Aqm)):
         shown = law.__name__ if isinstance(law, type) else f"an object of class {type(law).__name__}"
         raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Aqm")
-    name = law.name or law.__name__.lower()
+    if not isinstance(law.name, str):
+        raise TypeError(f"{law.__name__}.name is of class {type(law.name).__name__}: write a text")
+    if not callable(law.requirements):
+        raise TypeError(
+            f"{law.__name__}.requirements is of class {type(law.requirements).__name__}: define a method "
+            "requirements(self) that returns it"
+        )
+    _native.register(*described(law))
+    return law
+
+
+def described(law: AnyClass) -> tuple[AnyClass, object, str, bool]:
+    """Return a law as the native half takes it: its class, its declarations, its identity, whether it is an AQM."""
+    name = name_of(law)
     title = (inspect.getdoc(law) or name).strip().splitlines()[0].rstrip(".")
     colour = law.colour or _colour(name)
     named = tuple(sorted(_named_by_requirements(law)))
     about = _About(name, title, law.source, colour, law.not_linear, law._parameters, law._state, named)
-    _native.register(law, about, code_of(law), issubclass(law, Aqm))
-    return law
+    return law, about, code_of(law), issubclass(law, Aqm)
+
+
+def name_of(law: AnyClass) -> str:
+    """Return the name of a law in scenarios."""
+    return law.name or law.__name__.lower()
+
+
+def registered_name(law: type[Any]) -> str:
+    """Return the name of a class that is registered.
+
+    Raises:
+        ValueError: It is not, or another class took its place.
+    """
+    name = str(getattr(law, "name", "") or law.__name__.lower())
+    here = registered().get(name)
+    if here is not law:
+        why = "another class was registered under its name since" if here else "it is not registered"
+        raise ValueError(f"{law.__qualname__} is no law of this process: {why}; use penstock.register({law.__name__})")
+    return name
 
 
 def unregister(law: str | AnyClass) -> None:
     """Forget a law that was registered, by its class or its name.
 
     Raises:
-        ValueError: No law of Python has this name.
+        ValueError: No law of Python has this name, or another class than this one has it.
     """
-    _native.unregister(law if isinstance(law, str) else law.name or law.__name__.lower())
+    if isinstance(law, type) and issubclass(law, _Law):
+        law = registered_name(law)
+    if not isinstance(law, str):
+        raise TypeError(f"law is of class {type(law).__name__}: give a class that was registered, or its name")
+    _native.unregister(law)
 
 
 def registered() -> dict[str, AnyClass]:
@@ -478,46 +542,19 @@ def _colour(name: str) -> str:
 
 
 def code_of(law: type[Any]) -> str:
-    """Identify what a law computes: a hash of methods, declarations, and the functions and constants they name."""
-    digest = hashlib.sha256()
-    for part in _parts(law, set()):
-        digest.update(part.encode())
-        digest.update(b"\0")
-    return digest.hexdigest()
+    """Identify what a law computes now: a hash of its methods and declarations, and of all that they name."""
+    return _identity.content_of(law, _ENDS)
 
 
-def _parts(thing: object, visited: set[int]) -> Iterator[str]:
-    """Yield what a class or a function consists of, as text that is the same in every process."""
-    if id(thing) in visited:
-        return
-    visited.add(id(thing))
-    if isinstance(thing, type):
-        for base in thing.__mro__:
-            if base in (Controller, Aqm, _Law, object):
-                continue
-            for name in sorted(vars(base)):
-                if not name.startswith("__"):
-                    yield name
-                    yield from _parts(vars(base)[name], visited)
-    elif isinstance(thing, (staticmethod, classmethod)):
-        yield from _parts(thing.__func__, visited)
-    elif isinstance(thing, property):
-        yield from _parts(thing.fget, visited)
-    elif isinstance(thing, types.FunctionType):
-        yield from _of_code(thing.__code__)
-        yield repr(thing.__defaults__)
-        for name in sorted(set(_names(thing.__code__)) & set(thing.__globals__)):
-            yield name
-            yield from _parts(thing.__globals__[name], visited)
-        for cell in thing.__closure__ or ():
-            yield from _parts(cell.cell_contents, visited)
-    elif isinstance(thing, (types.ModuleType, types.BuiltinFunctionType)):
-        yield thing.__name__
-    elif hasattr(thing, "dtype") and hasattr(thing, "tobytes"):
-        # Weights of a policy, as an array of numpy.
-        yield f"{thing.dtype}{getattr(thing, 'shape', ())}{thing.tobytes().hex()}"
-    elif isinstance(thing, (bool, int, float, str, bytes, tuple, type(None), Parameter, StateNumber)):
-        yield repr(thing)
+def program_of(law: type[Any]) -> str:
+    """Identify the program of a law, without what runs may change."""
+    return _identity.program_of(law, _ENDS)
+
+
+def refresh() -> None:
+    """Register laws again that compute something else since: one may hold a dict or an object that was changed."""
+    for law in registered().values():
+        register(law)
 
 
 def _named_by_requirements(law: AnyClass) -> set[str]:
@@ -546,18 +583,6 @@ def _texts(constants: tuple[object, ...]) -> Iterator[str]:
             yield from _texts(constant)
         elif isinstance(constant, types.CodeType):
             yield from _texts(constant.co_consts)
-
-
-def _of_code(code: types.CodeType) -> Iterator[str]:
-    """Yield the instructions and constants of a function, and of those within."""
-    yield code.co_code.hex()
-    yield repr(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _of_code(constant)
-        else:
-            # The order of a set differs from process to process.
-            yield repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -9,6 +9,7 @@ __all__ = [
     "AqmObservation",
     "Cells",
     "Dual",
+    "Laws",
     "Loop",
     "Measured",
     "Observation",
@@ -21,6 +22,7 @@ __all__ = [
     "clamp",
     "command",
     "exp",
+    "init",
     "log",
     "max",
     "min",
@@ -38,6 +40,7 @@ __version__: str
 def command(arguments: Sequence[str]) -> int: ...
 def summary_schema() -> str: ...
 def answer(arguments: Sequence[str], texts: Mapping[str, str]) -> tuple[Any, list[str], int]: ...
+def init(folder: str | os.PathLike[str]) -> None: ...
 def register(cls: type, /, about: object, code: str, queue: bool) -> None: ...
 def unregister(name: str) -> None: ...
 def registered() -> list[tuple[str, type]]: ...
@@ -57,7 +60,14 @@ def run(
     out: str | os.PathLike[str] | None,
     progress: Callable[[float], object] | None,
 ) -> Record: ...
-def run_cells(texts: list[str], name: str, world: str, jobs: int, done: Callable[[int], object] | None) -> Measured: ...
+def run_cells(
+    texts: list[str],
+    name: str,
+    world: str,
+    jobs: int,
+    done: Callable[[int], object] | None,
+    laws: Laws | None = None,
+) -> Measured: ...
 
 @final
 class Dual:
@@ -123,6 +133,10 @@ class AqmObservation:
     def sojourn_s(self) -> float: ...
     @property
     def now_s(self) -> float: ...
+
+@final
+class Laws:
+    def __new__(cls, laws: Sequence[tuple[type, object, str, bool]]) -> Laws: ...
 
 @final
 class Loop:

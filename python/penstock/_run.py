@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import operator
 import os
 import sys
 from collections.abc import Callable
 from typing import Literal
 
 from penstock import _native
+from penstock._arguments import seed_of, switch, text
+from penstock._errors import ScenarioError
 from penstock._native import Scenario
 from penstock._record import Record
 
@@ -45,18 +46,14 @@ def run(
         LawError: A law gave an output that is not a number.
     """
     scenario = scenario_of(scenario)
-    if seed is not None and not isinstance(seed, int) and hasattr(seed, "__index__"):
-        # A whole number of numpy.
-        seed = operator.index(seed)
-    if isinstance(seed, bool) or not (seed is None or isinstance(seed, int)):
-        raise TypeError(f"seed is of class {type(seed).__name__}: write an int")
-    if seed is not None and not 0 <= seed < 2**63:
-        raise ValueError(f"seed is {seed}: write a number from 0 to 2**63 - 1")
-    if not isinstance(world, str):
-        raise TypeError(f"world is of class {type(world).__name__}: write packets, fluid or linux")
+    seed, series, packets = seed_of(seed), switch("series", series), switch("packets", packets)
+    world_of(world)
+    if out is not None and "penstock._law" in sys.modules:
+        # The record on disk names the code of the laws.
+        importlib.import_module("penstock._law").refresh()
     show, close = progress_of(progress)
     try:
-        record = Record(_native.run(scenario, world, seed, bool(series), bool(packets), out, show))
+        record = Record(_native.run(scenario, world, seed, series, packets, out, show))
         if show is not None:
             # The run itself looks now and then, the last time before its end.
             show(1.0)
@@ -72,6 +69,14 @@ def scenario_of(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
     if not isinstance(scenario, (str, os.PathLike)):
         raise TypeError(f"scenario is of class {type(scenario).__name__}: give a penstock.Scenario or a path")
     return Scenario.read(scenario)
+
+
+def world_of(world: object) -> str:
+    """Return the name of a world, if it is one."""
+    name = text("world", world, "packets, fluid or linux")
+    if name not in ("packets", "fluid", "linux"):
+        raise ScenarioError(f"no world is named `{name}`: write packets, fluid or linux")
+    return name
 
 
 def progress_of(

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
+import threading
 import time
+import uuid
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from penstock import _native
-from penstock._law import AnyClass, code_of, register, registered
+from penstock._arguments import jobs_of, whole
+from penstock._law import AnyClass, described, program_of, registered
 from penstock._native import Scenario, Table
-from penstock._run import progress_of, scenario_of
+from penstock._run import progress_of, scenario_of, world_of
 
 _MOST_ATTEMPTS = 10
 _AHEAD = 4
+_KEPT = 16
 _SILENCE_S = 1.0
 """After so long without a result, the executor is asked whether it still takes calls; then after twice as long."""
 
@@ -116,17 +123,21 @@ def sweep(
         ScenarioError: The scenario is wrong, or a cell contradicts itself.
         UnsupportedError: The world or the machine cannot run a cell.
     """
-    for name, number in [("jobs", jobs), ("batch", batch)]:
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-            raise TypeError(f"{name} is of class {type(number).__name__}: write an int")
-        if number is not None and number < 1:
-            raise ValueError(f"{name} is {number}: write 1 or more")
+    jobs = jobs_of(jobs)
+    batch = None if batch is None else whole("batch", batch, 1)
+    world_of(world)
     if executor is None and batch is not None:
         raise ValueError("batch has an effect with an executor alone: leave it out")
+    if isinstance(executor, type):
+        raise TypeError(f"executor is the class {executor.__name__}: give an object of it, {executor.__name__}(...)")
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor is of class {type(executor).__name__}: give an executor or a dask Client")
+    if getattr(executor, "asynchronous", False) is True:
+        raise ValueError("executor is an asynchronous client: give one that was made without asynchronous=True")
     if getattr(executor, "status", None) in ("closed", "closing"):
         raise ValueError("executor is a client that was closed: connect to its cluster again, Client(address)")
+    # The laws of now: what another thread registers meanwhile is for later sweeps.
+    classes, laws = registered(), _native.Laws([])
     parts, path, changes = scenario_of(scenario).parts()
     texts = [text for text, _, _ in parts]
     show, close = progress_of(progress)
@@ -142,9 +153,10 @@ def sweep(
     try:
         if executor is None:
             threads = jobs or processors()
-            measured = [_native.run_cells(texts, os.fspath(path), world, threads, done)]
+            measured = [_native.run_cells(texts, os.fspath(path), world, threads, done, laws)]
         else:
-            measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done)
+            travelling = _travelling(texts, classes)
+            measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done, travelling)
         if shown < 1:
             # Batches of a broken pool ran here, and no other batch ended after them.
             done(len(texts))
@@ -158,15 +170,66 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: tuple[AnyClass, ...] = ()) -> _native.Measured:
-    """Run resolved scenarios, where an executor wants it, with these laws of Python."""
-    known = registered()
-    for law in laws:
-        # A class arrives as another object each time; a worker keeps the first.
-        here = known.get(law.name or law.__name__.lower())
-        if here is not law and (here is None or code_of(here) != code_of(law)):
-            register(law)
-    return _native.run_cells(texts, name, world, jobs, None)
+@dataclass(frozen=True)
+class Laws:
+    """The laws of Python of a sweep, as they travel."""
+
+    sweep: str
+    """Names the sweep: no other has this text."""
+    classes: tuple[AnyClass, ...]
+    programs: tuple[str, ...]
+    """The identity of the program of each, where the sweep was called."""
+
+
+_ARRIVED: OrderedDict[str, _native.Laws] = OrderedDict()
+"""The laws of the latest sweeps that have had a batch here, by the sweep."""
+_ARRIVING = threading.Lock()
+_HERE: set[str] = set()
+"""The sweeps that this process called."""
+
+
+def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: Laws | None = None) -> _native.Measured:
+    """Run resolved scenarios, where an executor wants it, with these laws of Python.
+
+    A class arrives as another object with each batch. All batches of a sweep run with the class of the first. Nothing
+    is registered: another sweep may have another law of the same name, and so may this process.
+    """
+    return _native.run_cells(texts, name, world, jobs, None, None if laws is None else _arrived(laws))
+
+
+def _arrived(laws: Laws) -> _native.Laws:
+    with _ARRIVING:
+        known = _ARRIVED.get(laws.sweep)
+        if known is None:
+            if laws.sweep not in _HERE:
+                for law, program in zip(laws.classes, laws.programs, strict=True):
+                    _refuse_another(law, program)
+            known = _ARRIVED[laws.sweep] = _native.Laws([described(law) for law in laws.classes])
+            while len(_ARRIVED) > _KEPT:
+                _ARRIVED.popitem(last=False)
+        return known
+
+
+def _refuse_another(law: AnyClass, program: str) -> None:
+    """Refuse a class that this worker imported, where the caller of the sweep has it with another program."""
+    found: object = sys.modules.get(law.__module__)
+    for part in law.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is law and program and program_of(law) not in ("", program):
+        raise TypeError(
+            f"the worker imported another version of {law.__module__}.{law.__qualname__} than this process has: "
+            "restart the workers, so that they import it again"
+        )
+
+
+def _travelling(texts: list[str], classes: dict[str, AnyClass]) -> Laws | None:
+    """Return those of these laws that scenarios name."""
+    named = tuple(law for name, law in classes.items() if any(f'law = "{name}"' in text for text in texts))
+    if not named:
+        return None
+    laws = Laws(uuid.uuid4().hex, named, tuple(map(program_of, named)))
+    _HERE.add(laws.sweep)
+    return laws
 
 
 def _is_unsent(error: BaseException) -> bool:
@@ -197,11 +260,17 @@ def _submitted(executor: Submits, *call: Any, **options: Any) -> Any | None:
 
 
 def _elsewhere(
-    executor: Submits, texts: list[str], name: str, world: str, jobs: int, size: int, done: Callable[[int], None]
+    executor: Submits,
+    texts: list[str],
+    name: str,
+    world: str,
+    jobs: int,
+    size: int,
+    done: Callable[[int], object],
+    laws: Laws | None,
 ) -> list[_native.Measured]:
     """Run batches, a few at a time, until each has its result."""
     batches = [texts[at : at + size] for at in range(0, len(texts), size)]
-    laws = tuple(law for law_name, law in registered().items() if any(f'law = "{law_name}"' in text for text in texts))
     results: list[_native.Measured | None] = [None] * len(batches)
     attempts = [0] * len(batches)
     waiting = list(range(len(batches)))[::-1]
@@ -249,7 +318,7 @@ def _elsewhere(
                 results[at] = finished.result()
             except BaseException as error:
                 if laws and _is_unsent(error):
-                    shown = ", ".join(law.__qualname__ for law in laws)
+                    shown = ", ".join(law.__qualname__ for law in laws.classes)
                     message = (
                         f"{shown} cannot travel to the executor: define it in a module that its workers can import"
                     )
@@ -262,6 +331,8 @@ def _elsewhere(
     finally:
         for future in under_way.values():
             future.cancel()
+        if laws is not None and not broken:
+            _HERE.discard(laws.sweep)
     if broken:
         left = [at for at, result in enumerate(results) if result is None]
         warnings.warn(
@@ -269,7 +340,7 @@ def _elsewhere(
             stacklevel=3,
         )
         for at in left:
-            results[at] = run_batch(batches[at], name, world, jobs)
+            results[at] = run_batch(batches[at], name, world, jobs, laws)
     return [result for result in results if result is not None]
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from penstock import _native
+from penstock._arguments import switch, whole
 from penstock._ask import ask, text_of
 from penstock._errors import ScenarioError
 from penstock._native import Scenario
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Model = Literal["laws", "estimators", "sampled"]
 _Made = TypeVar("_Made")
+_NO_BOUNDS = {"color", "colour", "help", "json", "plain", "quiet", "verbose", "version"}
+"""Options of every command, which are no bounds of a rule."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class ClassEquilibrium:
 
 @dataclass(frozen=True)
 class Margins:
-    """Margins of a loop. A margin that does not exist is None."""
+    """Margins of a loop. A margin that does not exist, or that the model does not compute, is None."""
 
     verdict: str
     """``stable``, ``unstable`` or ``undecided``."""
@@ -92,7 +95,11 @@ class Margins:
     """The factor below one that destabilises a stable loop, where lowering the gain does so."""
     phase_margin_deg: float | None
     delay_margin_s: float | None
-    """The time by which the delay may grow [s]."""
+    """The time by which the delay may grow [s].
+
+    None for a loop with a sender that acknowledgements clock: its packets wait for more delay too, so that the loop is
+    another one. None does not say that any delay is bearable.
+    """
     phase_crossover_rad_per_s: float | None
     gain_crossover_rad_per_s: float | None
     least_distance: float
@@ -299,13 +306,14 @@ def analyze(
     """
     scenario = scenario_of(scenario).copy()
     path, text = text_of(scenario)
+    if not (clocking is None or isinstance(clocking, Mapping)):
+        raise TypeError(f'clocking is of class {type(clocking).__name__}: write a dict, as in {{"ftp": "paced"}}')
     clocks = dict(clocking or {})
-    words = ["analyze", path]
-    for group, name in clocks.items():
-        words += ["--clocking", f"{group}={name}"]
-    if disturbance:
-        words.append("--disturbance")
-    return Analysis(ask(words, {"at": at}, {path: text}), scenario, at, clocks)
+    for group, clock in clocks.items():
+        if clock not in ("paced", "ack"):
+            raise ScenarioError(f"clocking of {group!r} is {clock!r}: write paced or ack")
+    options: dict[str, object] = {"at": at, "clocking": clocks, "disturbance": switch("disturbance", disturbance)}
+    return Analysis(ask(["analyze"], options, {path: text}, [path]), scenario, at, clocks)
 
 
 class StabilityMap:
@@ -367,9 +375,14 @@ def stability_map(
     Raises:
         ScenarioError: The scenario, a key or a range is wrong.
     """
+    points = whole("points", points, 2, 200)
+    for name, axis in [("x", x), ("y", y)]:
+        if not (isinstance(axis, str) and "=" in axis):
+            shown = repr(axis) if isinstance(axis, str) else f"of class {type(axis).__name__}"
+            raise ScenarioError(f"{name} is {shown}: write a key with its values, as in flows.ftp.rtt=10..300 ms")
     path, text = text_of(scenario)
-    words = ["analyze", path, "--stability-map", x, y]
-    return StabilityMap(ask(words, {"map_points": points, "at": at}, {path: text})["stability_map"])
+    options = {"stability_map": (x, y), "map_points": points, "at": at}
+    return StabilityMap(ask(["analyze"], options, {path: text}, [path])["stability_map"])
 
 
 @dataclass(frozen=True)
@@ -414,12 +427,17 @@ def tune(
     if law not in ("pi", "leadlag", "early-marking", "clcc"):
         shown = law if isinstance(law, str) else type(law).__name__
         raise ScenarioError(f"no rule tunes `{shown}`: there are rules for pi, leadlag, early-marking and clcc")
-    words, texts = ["tune", law], {}
+    for name, bound in bounds.items():
+        if name in _NO_BOUNDS:
+            raise ScenarioError(f"the rule of `{law}` has no bound `{name}`")
+        if not (bound is None or (isinstance(bound, (str, int, float)) and not isinstance(bound, bool))):
+            raise TypeError(f"{name} is of class {type(bound).__name__}: write a number, or a text as in a scenario")
+    given, texts = [], {}
     if scenario is not None:
         path, text = text_of(scenario)
-        words.append(path)
+        given.append(path)
         texts[path] = text
-    data = ask(words, bounds, texts)
+    data = ask(["tune", law], bounds, texts, given)
     margins = data.get("margins")
     return Tuned(
         data["law"],

@@ -31,6 +31,12 @@ pub(crate) fn known(work: &mut (dyn FnMut() + Send + '_)) {
     Python::attach(|py| py.detach(work));
 }
 
+/// Writes the files of `penstock init` into a new directory.
+#[pyfunction]
+pub(crate) fn init(py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+    py.detach(|| library::init(&folder)).map_err(|e| error::of(py, &e))
+}
+
 /// The result of a command, its notes, and its exit status.
 type Answer<'py> = (Bound<'py, PyAny>, Vec<String>, u8);
 

@@ -6,7 +6,7 @@ mod observation;
 pub(crate) mod raised;
 mod role;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use penstock_cli::library;
 use penstock_law::aqm::Aqm;
@@ -65,17 +65,58 @@ fn registered() -> MutexGuard<'static, Vec<Registered>> {
 pub(crate) fn register(class: &Bound<'_, PyType>, about: &Bound<'_, PyAny>, code: String, queue: bool) -> PyResult<()> {
     raised::refuse_in_law()?;
     let name: String = about.getattr("name")?.extract()?;
-    let known = |of: &Registered| of.name == name && of.class.bind(class.py()).is(class) && of.code == code;
-    if registered().iter().any(known) {
+    if known(&name, class, &code).is_some() {
         return Ok(());
     }
-    let entry = if queue {
+    let entry = made(class, about, queue)?;
+    let law = Registered { name: name.clone(), class: class.clone().unbind(), code, entry };
+    change(&name, Some(law))
+}
+
+/// The entry of this class, where it is registered with this code.
+fn known(name: &str, class: &Bound<'_, PyType>, code: &str) -> Option<Kept> {
+    let same = |of: &&Registered| of.name == name && of.class.bind(class.py()).is(class) && of.code == code;
+    registered().iter().find(same).map(|law| law.entry)
+}
+
+fn made(class: &Bound<'_, PyType>, about: &Bound<'_, PyAny>, queue: bool) -> PyResult<Kept> {
+    Ok(if queue {
         Kept::Queue(Box::leak(Box::new(entry::entry(class, about)?)))
     } else {
         Kept::Controller(Box::leak(Box::new(entry::entry(class, about)?)))
-    };
-    let law = Registered { name: name.clone(), class: class.clone().unbind(), code, entry };
-    change(&name, Some(law))
+    })
+}
+
+/// Laws that a sweep runs with, whatever is registered meanwhile or by another sweep.
+#[pyclass(frozen, module = "penstock._native")]
+pub(crate) struct Laws(pub(crate) Arc<Registry>);
+
+/// A law as [`register`] takes it.
+type Given<'py> = (Bound<'py, PyType>, Bound<'py, PyAny>, String, bool);
+
+#[pymethods]
+impl Laws {
+    /// These laws in the place of those of the same names that are registered now, and the others that are.
+    #[new]
+    fn new(laws: Vec<Given<'_>>) -> PyResult<Self> {
+        raised::refuse_in_law()?;
+        let mut all = Vec::new();
+        for (class, about, code, queue) in &laws {
+            let name: String = about.getattr("name")?.extract()?;
+            let entry = known(&name, class, code).map_or_else(|| made(class, about, *queue), Ok)?;
+            all.push((name, entry));
+        }
+        let others = registered().iter().map(|law| (law.name.clone(), law.entry)).collect::<Vec<_>>();
+        let others = others.into_iter().filter(|(name, _)| all.iter().all(|(given, _)| given != name));
+        let all: Vec<Kept> = others.collect::<Vec<_>>().into_iter().chain(all).map(|(_, entry)| entry).collect();
+        let join = || all.into_iter().try_fold(Registry::standard(), |registry, entry| entry.with(registry));
+        let (joined, raised) = raised::here(join);
+        if let Some(raised) = raised {
+            return Err(raised);
+        }
+        let refused = |refused: Refused| PyValueError::new_err(refused.to_string());
+        library::complete(joined.map_err(refused)?).map(Self).map_err(refused)
+    }
 }
 
 /// Removes a law that Python added.

@@ -28,11 +28,11 @@ mod native {
     #[pymodule_export]
     use crate::arrow::Table;
     #[pymodule_export]
-    use crate::command::{answer, command};
+    use crate::command::{answer, command, init};
     #[pymodule_export]
     use crate::gym::Simulations;
     #[pymodule_export]
-    use crate::law::{AqmObservation, SenderObservation, classes, register, unregister};
+    use crate::law::{AqmObservation, Laws, SenderObservation, classes, register, unregister};
     #[pymodule_export]
     use crate::number::{PyDual, clamp, exp, log, max, min, pow, sqrt};
     #[pymodule_export]
@@ -50,7 +50,7 @@ mod native {
 
     /// Gives the module the version of the package.
     #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn begin(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 

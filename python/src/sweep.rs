@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use penstock_cli::library::{self, Error};
+use penstock_law::Registry;
 use penstock_record::{CellRow, Described, Measures, RecordError, mean_over_seeds, paired};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells as Values, GoesOn, RunError, Watcher};
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow::{self, Pickled, Table};
-use crate::law::raised;
+use crate::law::{Laws, raised};
 use crate::{error, plain};
 
 /// How long the thread of Python waits before it looks at its signals.
@@ -83,8 +84,14 @@ impl Watcher for Until {
 }
 
 /// Runs a cell.
-fn one(text: &str, name: &Path, world: &str, stop: &Arc<AtomicBool>) -> Result<Box<Summary>, Failure> {
-    let document = library::parse(text, name, library::laws()).map_err(Failure::Input)?;
+fn one(
+    text: &str,
+    name: &Path,
+    world: &str,
+    laws: &Arc<Registry>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Box<Summary>, Failure> {
+    let document = library::parse(text, name, Arc::clone(laws)).map_err(Failure::Input)?;
     let cells = document.cells().map_err(|e| Failure::Input(Error::Scenario(e)))?;
     let [cell] = &cells[..] else {
         return Err(Failure::Input(Error::Input(format!("{} is a sweep of {} cells", name.display(), cells.len()))));
@@ -96,9 +103,9 @@ fn one(text: &str, name: &Path, world: &str, stop: &Arc<AtomicBool>) -> Result<B
 }
 
 /// Runs resolved scenarios on `jobs` threads, and returns their measurements in their order. `done` hears how many are done.
-/// The first failure stops all.
+/// The first failure stops all. All run with `laws`, or with those that are registered now.
 #[pyfunction]
-#[pyo3(signature = (texts, name, world, jobs, done))]
+#[pyo3(signature = (texts, name, world, jobs, done, laws=None))]
 pub(crate) fn run_cells(
     py: Python<'_>,
     texts: Vec<String>,
@@ -106,8 +113,10 @@ pub(crate) fn run_cells(
     world: &str,
     jobs: usize,
     done: Option<Py<PyAny>>,
+    laws: Option<Bound<'_, Laws>>,
 ) -> PyResult<Measured> {
     raised::refuse_in_law()?;
+    let laws = laws.map_or_else(library::laws, |laws| Arc::clone(&laws.get().0));
     let (next, stop) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
     let results: Vec<Mutex<Option<Ended>>> = texts.iter().map(|_| Mutex::new(None)).collect();
     let work = |sender: mpsc::Sender<()>| {
@@ -115,7 +124,7 @@ pub(crate) fn run_cells(
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let run = || catch_unwind(AssertUnwindSafe(|| one(&texts[at], Path::new(name), world, &stop)));
+            let run = || catch_unwind(AssertUnwindSafe(|| one(&texts[at], Path::new(name), world, &laws, &stop)));
             let (result, raised) = raised::here(run);
             let result = raised.map_or(result, |raised| Ok(Err(Failure::Law(raised))));
             if !matches!(result, Ok(Ok(_))) {

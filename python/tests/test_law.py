@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -299,6 +303,151 @@ def test_what_a_law_computes_has_a_name() -> None:
 
     assert code_of(law(1.0)) == code_of(law(1.0)) != code_of(law(2.0))
     assert len({code_of(one) for one in (fast.Fast, newreno.NewReno, pi.Pi)}) == 3
+
+
+class Holds:
+    """Holds a number, as a model holds its weights."""
+
+    def __init__(self, size: float) -> None:
+        self.size = size
+
+    def get(self, law: object) -> float:
+        return self.size
+
+
+def sized(law: object, size: float) -> float:
+    return size
+
+
+def remembering(form: str, size: float) -> type[penstock.Controller]:
+    """Return a law with one window, whose size is in a place of this form."""
+    table, several, held = {"size": size}, [size], Holds(size)
+    sizes: dict[str, Callable[..., float]] = {
+        "a closure": lambda law: size,
+        "a dict": lambda law: table["size"],
+        "a list": lambda law: several[0],
+        "an object": lambda law: held.size,
+        "a method of an object": held.get,
+        "a method of a dict": lambda law, get=table.get: get("size", 0.0),
+        "a partial function": functools.partial(sized, size=size),
+        "a default": lambda law, *, size=size: size,
+        "a cache": functools.lru_cache(lambda law: size),
+        "a dict of the class": lambda law: law.sizes["size"],
+        "its constructor": lambda law: law.size,
+    }
+
+    chosen = sizes[form]
+
+    def start(law: Any, context: penstock.SenderContext) -> None:
+        law.window = chosen(law)
+
+    class Remembers(penstock.Controller):
+        """Has one window."""
+
+        name = "remembers"
+        window = penstock.state("packets")
+
+    Remembers.start = start  # type: ignore[assignment, method-assign]
+    if form == "a dict of the class":
+        Remembers.sizes = table  # type: ignore[attr-defined]
+    if form == "its constructor":
+        Remembers.__init__ = lambda law: setattr(law, "size", size)  # type: ignore[assignment, method-assign]
+    return Remembers
+
+
+FORMS = [
+    "a closure",
+    "a dict",
+    "a list",
+    "an object",
+    "a method of an object",
+    "a method of a dict",
+    "a partial function",
+    "a default",
+    "a cache",
+    "a dict of the class",
+    "its constructor",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_name_of_a_law_has_all_that_it_holds(form: str) -> None:
+    from penstock._law import code_of
+
+    assert code_of(remembering(form, 2.0)) == code_of(remembering(form, 2.0)) != code_of(remembering(form, 8.0))
+
+
+NAMED = """
+import enum, functools
+import numpy
+import penstock
+from penstock._law import code_of, program_of
+
+class Mode(enum.Enum):
+    FAST = 1
+
+class Model:
+    def __init__(self):
+        self.weights = {"a": numpy.arange(3.0), "b": {"x", "y", "z", 1, 2.5}, "c": [Mode.FAST, None]}
+        self.itself = self
+
+model = Model()
+
+@penstock.register
+class Law(penstock.Controller):
+    name = "named"
+    gain = penstock.parameter(0.5)
+    window = penstock.state("packets")
+    seen = functools.cached_property(lambda law: model)
+
+    def start(self, context):
+        self.window = 2.0 if "a" in {"a", "b", "c"} else len(model.weights)
+
+print(code_of(Law), program_of(Law))
+"""
+
+
+def test_the_name_of_a_law_is_the_same_in_each_process() -> None:
+    names = set()
+    for seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", NAMED], capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        names.add(done.stdout)
+    (name,) = names
+    assert "unknown" not in name
+
+
+def test_a_law_that_nobody_can_compare_is_new_each_time() -> None:
+    from penstock._law import code_of
+
+    class Locks(newreno.NewReno):
+        """Holds a lock."""
+
+        lock = threading.Lock()
+
+    assert code_of(Locks) != code_of(Locks)
+
+
+def test_a_class_that_another_replaced_is_not_taken_for_it() -> None:
+    first, second = remembering("a closure", 2.0), remembering("a closure", 8.0)
+    scenario = lab({"law": "cubic"})
+    try:
+        penstock.register(first)
+        penstock.register(second)
+        for replaced in (
+            lambda: penstock.compare(scenario, laws=["cubic", first]),
+            lambda: penstock.evaluate(first),
+            lambda: penstock.find_failures(first),
+            lambda: penstock.unregister(first),
+        ):
+            with pytest.raises(ValueError, match="another class was registered under its name since"):
+                replaced()
+        assert len(penstock.compare(scenario, laws=["cubic", second])) > 0
+    finally:
+        penstock.unregister("remembers")
+    with pytest.raises(ValueError, match="it is not registered"):
+        penstock.compare(scenario, laws=["cubic", second])
 
 
 def test_math_has_the_derivatives() -> None:

@@ -163,6 +163,57 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         TypeError,
         r"Mixin\.on_acks",
     ),
+    (
+        "a value over an inherited parameter",
+        lambda: type(
+            "Half", (type("Whole", (penstock.Controller,), {"gain": penstock.parameter(1.0)}),), {"gain": 4.0}
+        ),
+        TypeError,
+        r"Half\.gain takes the place of a parameter.*gain = penstock\.parameter",
+    ),
+    ("a text for words", lambda: penstock.parameter(words="abc"), TypeError, r"words is 'abc': write a list"),
+    ("a word twice", lambda: penstock.parameter(words=["a", "b", "a"]), ValueError, "words has 'a' twice"),
+    ("a word that is empty", lambda: penstock.parameter(words=["a", ""]), ValueError, "words has an empty text"),
+    ("a range of one end", lambda: penstock.parameter(1.0, range=(5,)), TypeError, r"range is \(5,\): write the least"),  # type: ignore[arg-type]
+    ("a range that is none", lambda: penstock.parameter(1.0, range=5), TypeError, "range is 5: write the least"),  # type: ignore[call-overload]
+    ("a name that is no text", declared(name=5), TypeError, r"Wrong\.name is of class int: write a text"),
+    (
+        "requirements that are no method",
+        declared(requirements=penstock.Requirements()),
+        TypeError,
+        r"Wrong\.requirements is of class Requirements: define a method",
+    ),
+    (
+        "a period with its unit",
+        declared(requirements=lambda law: penstock.Requirements(tick_s="20 ms")),  # type: ignore[arg-type]
+        TypeError,
+        "tick_s is '20 ms': write a period in seconds",
+    ),
+    (
+        "a period that no run ends with",
+        declared(requirements=lambda law: penstock.Requirements(tick_s=1e-12)),
+        ValueError,
+        "tick_s is 0.000000000001: write a period of 1e-7 s or more",
+    ),
+    (
+        "fewer pairs than none",
+        declared(requirements=lambda law: penstock.Requirements(pairs=-1)),
+        TypeError,
+        "pairs is -1: write a whole number of 1 or more",
+    ),
+    (
+        "an average that is none",
+        declared(requirements=lambda law: penstock.Requirements(average_rtt=True)),  # type: ignore[arg-type]
+        TypeError,
+        r"average_rtt is True: write penstock\.RttAverage",
+    ),
+    (
+        "a switch of requirements that is a text",
+        declared(requirements=lambda law: penstock.Requirements(now="no")),  # type: ignore[arg-type]
+        TypeError,
+        "now is 'no': write True or False",
+    ),
+    ("a law to forget that is none", lambda: penstock.unregister(5), TypeError, "law is of class int"),  # type: ignore[arg-type]
     ("nothing to forget", lambda: penstock.unregister("nobody"), ValueError, "no law of Python"),
     ("a law that was not registered", lambda: penstock.run(lab({"law": "nobody"})), penstock.ScenarioError, "nobody"),
     (
@@ -335,3 +386,41 @@ def test_a_measurement_of_a_queue_that_is_not_required_is_no_zero(name: str, say
         penstock.run(lab({"law": "newreno"}, {"law": "reads"}))
     finally:
         penstock.unregister("reads")
+
+
+def aqm(probability: float) -> type[penstock.Aqm]:
+    class Constant(penstock.Aqm):
+        """Drops with one probability."""
+
+        name = "constant"
+        probability = penstock.state()
+
+        def start(self, context: penstock.AqmContext) -> None:
+            self.probability = probability
+
+    return Constant
+
+
+@pytest.mark.parametrize("probability", [2.0, -1.0, float("inf"), 1e300])
+def test_a_probability_beyond_its_range_ends_the_run(probability: float) -> None:
+    scenario = lab({"law": "newreno"}, {"law": "constant"})
+    try:
+        for fits in (0.0, 0.01, 1.0):
+            penstock.register(aqm(fits))
+            penstock.run(scenario)
+        penstock.register(aqm(probability))
+        for world in ("packets", "fluid"):
+            with pytest.raises(penstock.LawError, match=r"law `constant`: probability is .*: a run takes 0 to 1"):
+                penstock.run(scenario, world=world)
+    finally:
+        penstock.unregister("constant")
+
+
+def test_a_window_that_is_no_number_from_the_start_is_an_error_of_the_law() -> None:
+    declared(name="nan", start=lambda law, context: setattr(law, "window", float("nan")))()
+    try:
+        for world in ("packets", "fluid"):
+            with pytest.raises(penstock.LawError, match="`nan` was a window of NaN packets"):
+                penstock.run(lab({"law": "nan"}), world=world)
+    finally:
+        penstock.unregister("nan")

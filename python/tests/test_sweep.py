@@ -19,9 +19,11 @@ import numpy
 import pyarrow
 import pytest
 from conftest import TEXT, Interrupt
+from test_law import FORMS, remembering
 
 import penstock
 from penstock import Scenario, ScenarioError, _native
+from penstock.examples import newreno
 
 
 def swept(seeds: int = 4, duration: str = "2 s") -> Scenario:
@@ -294,6 +296,8 @@ def test_progress_ends_with_one() -> None:
         ({"jobs": 0}, ValueError, "jobs is 0"),
         ({"jobs": "2"}, TypeError, "jobs is of class str"),
         ({"batch": 4}, ValueError, "with an executor alone"),
+        ({"jobs": True}, TypeError, "jobs is of class bool"),
+        ({"executor": ThreadPoolExecutor}, TypeError, "executor is the class ThreadPoolExecutor: give an object"),
         ({"executor": "dask"}, TypeError, "give an executor or a dask Client"),
         ({"world": "fliud"}, ScenarioError, "packets, fluid or linux"),
     ],
@@ -318,6 +322,97 @@ def test_a_client_that_was_closed_is_refused(client: object) -> None:
     client.close()  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="executor is a client that was closed"):
         penstock.sweep(swept(1), executor=client)  # type: ignore[arg-type]
+
+
+def remembered(seeds: int) -> Scenario:
+    scenario = Scenario.parse(TEXT, "law.toml").set("duration", "1500 ms").set("flows.cubic.cc", {"law": "remembers"})
+    return scenario.set("sweep", {"seed": {"count": seeds}})
+
+
+def used(sweep: penstock.Sweep) -> list[float]:
+    values: list[float] = pyarrow.table(sweep)["links.bottleneck.utilization"].to_pylist()
+    return values
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    yield
+    penstock.unregister("remembers")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("forgotten")
+def test_dask_runs_a_law_as_it_is_now(client: object) -> None:
+    # A cache of functools travels by its name alone.
+    for form in (form for form in FORMS if form != "a cache"):
+        seen = []
+        for size in (2.0, 8.0):
+            penstock.register(remembering(form, size))
+            seen.append(used(penstock.sweep(remembered(2))))
+            assert used(penstock.sweep(remembered(2), executor=client)) == seen[-1], form  # type: ignore[arg-type]
+        assert seen[0] != seen[1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("forgotten")
+def test_two_sweeps_on_one_worker_mix_no_laws() -> None:
+    distributed = pytest.importorskip("distributed")
+    expected = {}
+    for size in (2.0, 8.0):
+        penstock.register(remembering("a closure", size))
+        expected[size] = used(penstock.sweep(remembered(300)))
+    found: dict[float, list[float]] = {}
+    begun = threading.Event()
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+
+        def first() -> None:
+            scenario = remembered(300)
+            found[2.0] = used(penstock.sweep(scenario, executor=client, batch=2, progress=lambda done: begun.set()))
+
+        penstock.register(remembering("a closure", 2.0))
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert begun.wait(60)
+        penstock.register(remembering("a closure", 8.0))
+        found[8.0] = used(penstock.sweep(remembered(300), executor=client, batch=2))
+        thread.join()
+    assert found == expected
+
+
+@pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize("threads", [0, 2])
+def test_a_sweep_keeps_the_laws_that_it_began_with(threads: int) -> None:
+    first, second = remembering("a closure", 2.0), remembering("a closure", 8.0)
+    penstock.register(first)
+    expected = used(penstock.sweep(remembered(200)))
+    penstock.register(first)
+    executor = ThreadPoolExecutor(threads) if threads else None
+    swept = penstock.sweep(
+        remembered(200),
+        jobs=1,
+        executor=executor,
+        batch=2 if threads else None,
+        progress=lambda done: penstock.register(second) and None,
+    )
+    assert used(swept) == expected
+    # What was registered meanwhile stays.
+    assert penstock.registered()["remembers"] is second
+
+
+def test_a_worker_with_another_version_of_a_module_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def on_round(law: object, observation: object) -> None: ...
+
+    scenario = remembered(2).set("flows.cubic.cc", {"law": "newreno-python"})
+    penstock.register(newreno.NewReno)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        assert used(penstock.sweep(scenario, executor=processes)) == used(penstock.sweep(scenario))
+        # As if the file had been edited and this process had read it again.
+        monkeypatch.setattr(newreno.NewReno, "on_round", on_round)
+        with pytest.raises(TypeError, match=r"another version of penstock\.examples\.newreno\.NewReno .*restart"):
+            penstock.sweep(scenario, executor=processes)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -219,6 +219,55 @@ def test_a_law_in_python_is_judged_as_the_one_in_rust() -> None:
 ONLY = "EV-02"
 
 
+def test_a_law_with_parameters_is_a_dict_or_a_table() -> None:
+    fast = {"law": "fast", "alpha": "9 packets"}
+    table = '{ law = "fast", alpha = "9 packets" }'
+    laws: list[Any] = ["newreno", {"law": "fast", "alpha": "20 packets"}, fast]
+    both = polars.DataFrame(penstock.compare(lab(FAST), laws=laws))
+    assert both.columns[3:6] == ["newreno", "fast alpha=20 packets", "fast alpha=9 packets"]
+    queues = both.filter(polars.col("measure") == "Mean queue").row(0)[4:6]
+    expected = [
+        penstock.run(lab({"law": "fast", "alpha": f"{alpha} packets"})).summary.links["bottleneck"].queue_mean_packets
+        for alpha in (20, 9)
+    ]
+    assert list(queues) == pytest.approx(expected)
+    as_text = polars.DataFrame(penstock.compare(lab(FAST), laws=["newreno", table]))
+    assert as_text[table].to_list() == both["fast alpha=9 packets"].to_list()
+    for law in (fast, table):
+        assert penstock.find_failures(law, **{**SEARCH, "budget": 2}).data["setting"] == table
+
+
+def test_an_evaluation_continues_with_the_same_law_alone(tmp_path: Path) -> None:
+    table = {"size": 2.0}
+
+    class Holds(penstock.Controller):
+        """Has one window."""
+
+        name = "holds"
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = table["size"]
+
+    penstock.register(Holds)
+    try:
+        found = []
+        for size in (2.0, 2.0, 3.0):
+            table["size"] = size
+            notes = penstock.evaluate("holds", only=ONLY, out=tmp_path, jobs=2).notes
+            found.append(any("are finished" in note for note in notes))
+    finally:
+        penstock.unregister("holds")
+    assert found == [False, True, False]
+
+
+def test_the_papers_of_the_package_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(penstock.ScenarioError, match=r"no paper has the key `nobody`; .*papers has .*fast-tcp"):
+        penstock.paper("nobody")
+    assert not list(tmp_path.iterdir())
+
+
 SEARCH: dict[str, Any] = {"objective": "underuse", "budget": 6, "failures": 0, "jobs": 2}
 
 
@@ -291,7 +340,7 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
         "a map of nothing",
         lambda: penstock.stability_map(lab(FAST), "flows", "links"),
         penstock.ScenarioError,
-        "stability_map",
+        "x is 'flows': write a key with its values",
     ),
     ("a bound without its unit", lambda: penstock.tune("leadlag", taubar=1), penstock.ScenarioError, "taubar: .*unit"),
     ("a bound that is missing", lambda: penstock.tune("pi", rtt="1 s"), penstock.ScenarioError, "capacity"),
@@ -345,6 +394,50 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
         lambda: penstock.find_failures("cubic", objective="all"),
         penstock.ScenarioError,
         "objective: ",
+    ),
+    ("a loss that is a text", lambda: penstock.find_failures("cubic", loss="x"), TypeError, "loss is of class str"),  # type: ignore[arg-type]
+    ("no budget", lambda: penstock.find_failures("cubic", budget=0), ValueError, "budget is 0: write 1 or more"),
+    ("no threads", lambda: penstock.evaluate("cubic", jobs=0), ValueError, "jobs is 0: write 1 or more"),
+    ("an option for a law", lambda: penstock.evaluate("-help"), penstock.ScenarioError, "no law has the name `-help`"),
+    ("an option for a bound", lambda: penstock.tune("pi", json=True), penstock.ScenarioError, "no bound `json`"),
+    ("a bound that is a bool", lambda: penstock.tune("pi", flows=True), TypeError, "flows is of class bool"),
+    ("a law twice", lambda: penstock.compare(lab(FAST), laws=["cubic"] * 2), penstock.ScenarioError, "`cubic` twice"),
+    (
+        "a world twice",
+        lambda: penstock.compare(lab(FAST), worlds=["packets", "packets"]),
+        penstock.ScenarioError,
+        "worlds has `packets` twice",
+    ),
+    (
+        "settings without braces",
+        lambda: penstock.evaluate("fast alpha=50"),
+        penstock.ScenarioError,
+        r'write parameters as in \{"law": "fast", "alpha": "20 packets"\}',
+    ),
+    (
+        "a dict without its law",
+        lambda: penstock.evaluate({"alpha": 5}),
+        ValueError,
+        "a dict without the key `law`",
+    ),
+    (
+        "a parameter that the law lacks",
+        lambda: penstock.compare(lab(FAST), laws=["cubic", {"law": "fast", "alhpa": 3}]),
+        penstock.ScenarioError,
+        "no parameter `alhpa`",
+    ),
+    ("too few points", lambda: penstock.stability_map(lab(FAST), "a=1", "b=1", points=1), ValueError, "points is 1"),
+    (
+        "a list for clocks",
+        lambda: penstock.analyze(lab(FAST), clocking=["ack"]),  # type: ignore[arg-type]
+        TypeError,
+        "clocking is of class list: write a dict",
+    ),
+    (
+        "a disturbance that is a text",
+        lambda: penstock.analyze(lab(FAST), disturbance="no"),  # type: ignore[arg-type]
+        TypeError,
+        "disturbance is of class str: write True or False",
     ),
     ("a loss above one", lambda: penstock.find_failures("cubic", loss=2), penstock.ScenarioError, "loss: 2"),
     ("an unknown paper", lambda: penstock.paper("nobody"), penstock.ScenarioError, "nobody"),

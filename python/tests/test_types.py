@@ -75,6 +75,7 @@ def test_a_run_imports_no_more_than_it_needs() -> None:
     assert done.returncode == 0, done.stderr
     imported = [
         "penstock",
+        "penstock._arguments",
         "penstock._errors",
         "penstock._native",
         "penstock._record",

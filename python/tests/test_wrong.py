@@ -102,6 +102,8 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a seed of 64 bits", ran(seed=2**63), ValueError, "from 0 to"),
     ("a seed that is a text", ran(seed="7"), TypeError, "seed is of class str"),
     ("a seed that is a bool", ran(seed=True), TypeError, "seed is of class bool"),
+    ("series that are a text", ran(series="no"), TypeError, "series is of class str: write True or False"),
+    ("packets that are a text", ran(packets="no"), TypeError, "packets is of class str: write True or False"),
     ("progress that is no function", ran(progress=7), TypeError, "progress is of class int"),
     ("a file for a directory", ran(out=__file__), ScenarioError, "cannot write to"),
     ("a sweep for a run", changed("sweep", {"seed": {"count": 2}}), ScenarioError, "sweep of 2 cells"),

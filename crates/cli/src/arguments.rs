@@ -317,9 +317,9 @@ pub(crate) struct Compare {
     #[arg(long, value_enum, value_delimiter = ',')]
     pub(crate) worlds: Vec<WorldName>,
     /// Run the scenario with each of these laws in turn, and compare: a controller is that of every group of flows, an AQM that of every
-    /// link that has one, or of every link if none has
-    #[arg(long, value_delimiter = ',', value_name = "LAW,LAW")]
-    pub(crate) laws: Vec<String>,
+    /// link that has one, or of every link if none has. With parameters as in `{ law = "fast", alpha = "20 packets" }`
+    #[arg(long, value_name = "LAW,LAW")]
+    laws: Vec<String>,
     /// The seed of all random draws, instead of the seed in the scenario file
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
@@ -343,6 +343,31 @@ pub(crate) struct Compare {
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Compare {
+    /// The laws of `--laws`. A comma within braces or a text divides no laws.
+    pub(crate) fn laws(&self) -> Vec<&str> {
+        let mut laws = Vec::new();
+        for given in &self.laws {
+            let (mut depth, mut quoted, mut begin) = (0_usize, false, 0);
+            for (at, c) in given.char_indices() {
+                match c {
+                    '"' => quoted = !quoted,
+                    _ if quoted => {}
+                    '{' | '[' => depth += 1,
+                    '}' | ']' => depth = depth.saturating_sub(1),
+                    ',' if depth == 0 => {
+                        laws.push(given[begin..at].trim());
+                        begin = at + 1;
+                    }
+                    _ => {}
+                }
+            }
+            laws.push(given[begin..].trim());
+        }
+        laws
+    }
 }
 
 #[derive(Debug, Args)]

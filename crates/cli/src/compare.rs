@@ -50,7 +50,7 @@ struct Row {
 pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     let fluid = Fluid { method: method(arguments)? };
     let [file] = arguments.files.as_slice() else { return against::compare(arguments, &fluid) };
-    if !arguments.laws.is_empty() {
+    if !arguments.laws().is_empty() {
         return against::compare(arguments, &fluid);
     }
     let worlds = match arguments.worlds.as_slice() {

@@ -21,21 +21,22 @@ use crate::{interrupt, of_quinn, pages, program, record, registry, scenario, ter
 
 /// Runs every cell of the comparison, and shows all of it on one page.
 pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failure> {
-    if arguments.laws.len() == 1 {
+    let laws = arguments.laws();
+    if laws.len() == 1 {
         return Err(Failure::Input("--laws: name two or more, as in `cubic,bbr`".into()));
     }
-    let twice = arguments.laws.iter().enumerate().find(|(at, law)| arguments.laws[..*at].contains(law));
+    let twice = laws.iter().enumerate().find(|(at, law)| laws[..*at].contains(law));
     if let Some((_, law)) = twice {
         return Err(Failure::Input(format!("--laws: `{law}` appears twice; name each law once")));
     }
     let mut parts: Vec<(String, Vec<Cell>)> = Vec::new();
     for file in &arguments.files {
         let plain = cells(file, arguments, &[])?;
-        if arguments.laws.is_empty() {
+        if laws.is_empty() {
             parts.push((scenario::stem(file), plain));
             continue;
         }
-        for law in &arguments.laws {
+        for law in &laws {
             let changes = with_law(law, plain.first().map(|cell| &cell.scenario))?;
             parts.push((format!("{} {law}", scenario::stem(file)), cells(file, arguments, &changes)?));
         }
@@ -109,17 +110,33 @@ fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cel
 /// The law of a queue without an AQM.
 const PLAIN: &str = "droptail";
 
+/// A law with its parameters: a name, or a table such as `{ law = "fast", alpha = "20 packets" }`.
+fn law_of(text: &str) -> Result<(String, toml::Table), Failure> {
+    if !text.starts_with('{') {
+        return Ok((text.to_owned(), toml::Table::new()));
+    }
+    let wrong = |why: &str| Failure::Input(format!("--laws: {text}: {why}; write it as in {{ law = \"fast\" }}"));
+    let whole: toml::Table = toml::from_str(&format!("law = {text}")).map_err(|e| wrong(e.message()))?;
+    let mut table = whole.get("law").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    match table.remove("law") {
+        Some(toml::Value::String(name)) => Ok((name, table)),
+        _ => Err(wrong("it needs the key `law`")),
+    }
+}
+
 /// The changes that make a law that of a scenario: of all groups for a controller; for an AQM of all links that have one, or else
 /// of all links. Keys beside the parameters of the law before, such as `ecn`, stay.
 fn with_law(law: &str, scenario: Option<&Scenario>) -> Result<Vec<String>, Failure> {
     let laws = registry::laws();
     let Some(scenario) = scenario else { return Ok(Vec::new()) };
+    let (law, given) = law_of(law)?;
     let text: toml::Table = toml::from_str(&print(scenario)).map_err(|e| Failure::Bug(e.to_string()))?;
     let change = |part: &str, name: &str, key: &str, parameters: &[Parameter]| {
         let before = text.get(part).and_then(|of| of.get(name)?.get(key)?.as_table()).cloned().unwrap_or_default();
         let mut after: toml::Table =
             before.into_iter().filter(|(key, _)| parameters.iter().all(|known| known.name != key)).collect();
-        after.insert("law".to_owned(), law.into());
+        after.insert("law".to_owned(), law.as_str().into());
+        after.extend(given.clone());
         format!("{part}.{name}.{key}={}", toml::Value::Table(after))
     };
     if laws.laws::<Controller>().iter().any(|entry| entry.name == law) {

@@ -16,7 +16,17 @@ include!(concat!(env!("OUT_DIR"), "/copies.rs"));
 
 /// Runs the command.
 pub(crate) fn init(arguments: &arguments::Init) -> Result<Done, Failure> {
-    let given = &arguments.folder;
+    let (files, bytes) = write(&arguments.folder, arguments.vectors)?;
+    terminal::say(format!("wrote {files} files, {:.1} MB, to {}", bytes as f64 / 1e6, arguments.folder.shown()))?;
+    let program = program::name();
+    terminal::note(format!(
+        "`{program} paper --list` in this directory lists the papers, `{program} examples` the scenarios"
+    ));
+    Ok(Done::Well)
+}
+
+/// Writes the files into a new directory, and counts them and their bytes.
+pub(crate) fn write(given: &Path, with_vectors: bool) -> Result<(usize, usize), Failure> {
     let shown = given.shown();
     let cannot = |e: io::Error| Failure::Input(format!("cannot write to {shown}: {e}"));
     let (parent, name) = place(given).map_err(cannot)?;
@@ -41,7 +51,7 @@ pub(crate) fn init(arguments: &arguments::Init) -> Result<Done, Failure> {
     for Inside { name, text } in COPIES {
         copy(name, text).map_err(cannot)?;
     }
-    if arguments.vectors {
+    if with_vectors {
         for (path, text) in vectors()? {
             copy(&path, &text).map_err(cannot)?;
         }
@@ -50,12 +60,7 @@ pub(crate) fn init(arguments: &arguments::Init) -> Result<Done, Failure> {
         fs::remove_dir(&folder).map_err(cannot)?;
     }
     draft.place(&folder).map_err(cannot)?;
-    terminal::say(format!("wrote {files} files, {:.1} MB, to {shown}", bytes as f64 / 1e6))?;
-    let program = program::name();
-    terminal::note(format!(
-        "`{program} paper --list` in this directory lists the papers, `{program} examples` the scenarios"
-    ));
-    Ok(Done::Well)
+    Ok((files, bytes))
 }
 
 /// The directory above the one that is to be, and its name.

@@ -23,7 +23,7 @@ use crate::folder::Folder;
 use crate::jobs::Made;
 use crate::meter::Meter;
 use crate::record::{self, Subject};
-use crate::{machine, pages, registry, report, scenario};
+use crate::{init, machine, pages, registry, report, scenario};
 
 pub use command::{Answer, around_threads, command, stop};
 pub use error::Error;
@@ -40,6 +40,23 @@ pub fn adopt(laws: Registry, codes: &[String]) -> Result<(), Refused> {
 /// The laws that were adopted last, and before that those of Penstock.
 pub fn laws() -> Arc<Registry> {
     Arc::clone(registry::laws())
+}
+
+/// These laws for [`read`] and [`parse`], beside those that were adopted: another sweep may have a law of the same name.
+///
+/// # Errors
+/// A law has the name of a controller of quinn.
+pub fn complete(laws: Registry) -> Result<Arc<Registry>, Refused> {
+    registry::complete(laws)
+}
+
+/// Writes the files that the command `init` writes into a new directory: scenarios, and papers in its folder `papers`.
+///
+/// # Errors
+/// Names the reason why nothing can be written there.
+pub fn init(folder: &Path) -> Result<(), Error> {
+    init::write(folder, false)?;
+    Ok(())
 }
 
 /// Reads a scenario file, or the scenario of a record by the path of its `record.toml`. Files that it names are relative to its

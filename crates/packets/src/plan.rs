@@ -50,8 +50,11 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let ack_size = size_on_wire(scenario.packet.ack)?;
     let mut refusals = Vec::new();
     for (name, group) in &scenario.groups {
-        if let Err(error) = parts.group(scenario, &mut routes, name, group) {
-            refusals.extend(error.reasons());
+        match parts.group(scenario, &mut routes, name, group) {
+            Ok(()) => {}
+            // The world can run the scenario: the law is wrong.
+            Err(error @ RunError::Law { .. }) => return Err(error),
+            Err(error) => refusals.extend(error.reasons()),
         }
     }
     if !refusals.is_empty() {

@@ -113,6 +113,8 @@ pub(crate) struct Hosted<N: Arithmetic, R: PythonRole> {
     kept: BTreeMap<usize, Py<PyAny>>,
     /// The output of each, where nothing has changed it since.
     outputs: Vec<Option<[N; 2]>>,
+    /// A solver of differential equations has set its numbers, and may set them a little beyond their bounds.
+    steered: bool,
     /// It raised: from now on its outputs are no numbers.
     failed: bool,
 }
@@ -145,6 +147,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
                 laws: Vec::new(),
                 kept: BTreeMap::new(),
                 outputs: Vec::new(),
+                steered: false,
                 failed: false,
             })
         };
@@ -238,9 +241,14 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
     fn numbers(&self, py: Python<'_>, at: usize, output: Option<&Py<PyAny>>) -> PyResult<[N; 2]> {
         let numbers = self.returned(py, at, output)?;
         let first = numbers[0].value();
-        if !N::DUAL && first > R::MOST && first.is_finite() {
-            let (law, name, most) = (self.of.name, R::OUTPUTS[0], R::MOST);
-            let what = format!("law `{law}`: {name} is {first:e}: a run takes {most} at most");
+        // A solver may go a little beyond both ends of a range.
+        let exact = !N::DUAL && !(self.steered && R::LEAST.is_finite());
+        // The host refuses what is no number, and an infinite window.
+        let number = first.is_finite() || (R::LEAST.is_finite() && !first.is_nan());
+        if exact && number && !(R::LEAST..=R::MOST).contains(&first) {
+            let (law, name, bounds) = (self.of.name, R::OUTPUTS[0], R::BOUNDS);
+            let shown = if first.abs() < 1e7 { first.to_string() } else { format!("{first:e}") };
+            let what = format!("law `{law}`: {name} is {shown}: a run takes {bounds}");
             return Err(crate::error::of_class(py, "LawError", &what));
         }
         Ok(numbers)
@@ -322,6 +330,9 @@ fn is_whole(value: &Bound<'_, PyAny>) -> bool {
 
 /// The value in the place of a number.
 fn wrong(law: &str, what: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    if what.is_instance_of::<PyInt>() {
+        return PyTypeError::new_err(format!("law `{law}`: {name} is an int beyond the largest float"));
+    }
     let class = what.get_type().name().map_or_else(|_| "another class".to_owned(), |name| format!("class {name}"));
     PyTypeError::new_err(format!("law `{law}`: {name} is of {class}: make it a float"))
 }
@@ -433,6 +444,7 @@ impl<N: Arithmetic, R: PythonRole> Instances<N, R> for Hosted<N, R> {
                 f(&mut number);
                 visited += 1;
                 if !number.is(before) {
+                    this.steered = true;
                     law.setattr(name, number.given(py)?)?;
                 }
             }

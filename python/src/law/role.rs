@@ -24,8 +24,11 @@ pub(crate) trait PythonRole: Registered + Role<Requirements: Copy + Send + Sync>
     const METHODS: &'static [&'static str];
     /// The attributes that are the output of a law without a method `output`: the number that it must have, and the one that it may have.
     const OUTPUTS: [&'static str; 2];
-    /// The largest first number of the output that a run takes.
+    /// The least and the largest first number of the output that a run takes, and the same in words. A host refuses a window below
+    /// zero itself.
+    const LEAST: f64;
     const MOST: f64;
+    const BOUNDS: &'static str;
 
     /// An observation for a law with these requirements, of floats or of dual numbers.
     fn observation(py: Python<'_>, dual: bool, requirements: &Self::Requirements) -> PyResult<Py<Self::Observed>>;
@@ -56,9 +59,11 @@ impl PythonRole for Controller {
     type Observed = SenderObservation;
     const METHODS: &'static [&'static str] = &["on_ack", "on_tick", "on_round", "on_congestion", "on_timeout"];
     const OUTPUTS: [&'static str; 2] = ["window", "gap_s"];
+    const LEAST: f64 = f64::NEG_INFINITY;
     /// Half a second of 100 Gbit/s in packets of 1500 B. A simulated sender holds each packet in flight: much larger windows would
     /// take all memory.
     const MOST: f64 = 4_194_304.0;
+    const BOUNDS: &'static str = "4194304 at most";
     const CONTEXT: &'static str = "SenderContext";
 
     fn observation(py: Python<'_>, dual: bool, requirements: &cc::Requirements) -> PyResult<Py<SenderObservation>> {
@@ -120,21 +125,21 @@ impl PythonRole for Controller {
     fn requirements(of: &Bound<'_, PyAny>) -> PyResult<cc::Requirements> {
         of_class(of, "Requirements")?;
         let average = of.getattr("average_rtt")?;
-        let pairs: Option<u32> = of.getattr("pairs")?.extract()?;
+        let pairs: Option<u32> = field(of, "pairs", "a whole number of 1 or more, or None")?;
         Ok(cc::Requirements {
             tick_s: period(of)?,
             marks: marks(&of.getattr("marks")?)?,
             average_rtt: if average.is_none() { None } else { Some(average_of(&average)?) },
-            reliable: of.getattr("reliable")?.extract()?,
-            now: of.getattr("now")?.extract()?,
-            low_latency: of.getattr("low_latency")?.extract()?,
+            reliable: field(of, "reliable", "True or False")?,
+            now: field(of, "now", "True or False")?,
+            low_latency: field(of, "low_latency", "True or False")?,
             bottleneck: pairs.map(|pairs| BottleneckEstimate {
                 pairs: pairs.max(1),
                 lookback: Some(Lookback::RoundTrip),
                 committed: Committed::Sent,
             }),
-            retransmit_on_duplicates: of.getattr("retransmit_on_duplicates")?.extract()?,
-            fractions: of.getattr("fractions")?.extract()?,
+            retransmit_on_duplicates: field(of, "retransmit_on_duplicates", "True or False")?,
+            fractions: field(of, "fractions", "True or False")?,
             ..cc::Requirements::LEAST
         })
     }
@@ -144,7 +149,9 @@ impl PythonRole for Aqm {
     type Observed = AqmObservation;
     const METHODS: &'static [&'static str] = &["on_arrival", "on_departure", "on_hit", "on_tick", "on_full"];
     const OUTPUTS: [&'static str; 2] = ["probability", "price_s"];
-    const MOST: f64 = f64::INFINITY;
+    const LEAST: f64 = 0.0;
+    const MOST: f64 = 1.0;
+    const BOUNDS: &'static str = "0 to 1";
     const CONTEXT: &'static str = "AqmContext";
 
     fn observation(py: Python<'_>, dual: bool, requirements: &aqm::Requirements) -> PyResult<Py<AqmObservation>> {
@@ -213,7 +220,7 @@ impl PythonRole for Aqm {
 
     fn requirements(of: &Bound<'_, PyAny>) -> PyResult<aqm::Requirements> {
         of_class(of, "AqmRequirements")?;
-        let decides: String = of.getattr("decides")?.extract()?;
+        let decides: String = field(of, "decides", "arrival, departure, head or never")?;
         Ok(aqm::Requirements {
             tick_s: period(of)?,
             decides: match decides.as_str() {
@@ -226,15 +233,27 @@ impl PythonRole for Aqm {
                     return Err(PyValueError::new_err(message));
                 }
             },
-            marks: of.getattr("marks")?.extract()?,
-            overrules_marks: of.getattr("overrules_marks")?.extract()?,
-            bytes: of.getattr("bytes")?.extract()?,
-            arrivals_first: of.getattr("arrivals_first")?.extract()?,
-            idle_from_start: of.getattr("idle_from_start")?.extract()?,
-            full: of.getattr("full")?.extract()?,
+            marks: field(of, "marks", "True or False")?,
+            overrules_marks: field(of, "overrules_marks", "True or False")?,
+            bytes: field(of, "bytes", "True or False")?,
+            arrivals_first: field(of, "arrivals_first", "True or False")?,
+            idle_from_start: field(of, "idle_from_start", "True or False")?,
+            full: field(of, "full", "True or False")?,
             ..aqm::Requirements::LEAST
         })
     }
+}
+
+/// The least period of `on_tick` [s]: a packet of 1500 B takes no less at 100 Gbit/s, and a run calls the law as often.
+const LEAST_TICK_S: f64 = 1e-7;
+
+/// A requirement of that name. One of another class raises an exception that says what to write instead.
+fn field<T: for<'a, 'py> FromPyObject<'a, 'py>>(of: &Bound<'_, PyAny>, name: &str, instead: &str) -> PyResult<T> {
+    let value = of.getattr(name)?;
+    value.extract::<T>().map_err(|_| {
+        let found = value.repr().map_or_else(|_| "something else".to_owned(), |repr| repr.to_string());
+        PyTypeError::new_err(format!("{name} is {found}: write {instead}"))
+    })
 }
 
 /// Refuses what `requirements` should not have returned.
@@ -249,9 +268,10 @@ fn of_class(of: &Bound<'_, PyAny>, class: &str) -> PyResult<()> {
 }
 
 fn period(of: &Bound<'_, PyAny>) -> PyResult<Option<f64>> {
-    let period: Option<f64> = of.getattr("tick_s")?.extract()?;
-    if let Some(period) = period.filter(|period| !(*period > 0.0 && period.is_finite())) {
-        return Err(PyValueError::new_err(format!("tick_s is {period}: write a period above zero [s]")));
+    let period: Option<f64> = field(of, "tick_s", "a period in seconds, a float, or None")?;
+    if let Some(period) = period.filter(|period| !(*period >= LEAST_TICK_S && period.is_finite())) {
+        let message = format!("tick_s is {period}: write a period of {LEAST_TICK_S:e} s or more");
+        return Err(PyValueError::new_err(message));
     }
     Ok(period)
 }
@@ -268,7 +288,12 @@ fn marks(of: &Bound<'_, PyAny>) -> PyResult<Marks> {
             }
         };
     }
-    let (packets, phi): (u32, f64) = (of.getattr("packets")?.extract()?, of.getattr("phi")?.extract()?);
+    if !of.is_instance(&of.py().import("penstock._law")?.getattr("Price")?)? {
+        let message = format!("marks is {}: write ignored, congestion, counted or a penstock.Price", of.repr()?);
+        return Err(PyTypeError::new_err(message));
+    }
+    let packets: u32 = field(of, "packets", "a whole number from 1 to 64")?;
+    let phi: f64 = field(of, "phi", "a number above 1")?;
     if !((1..=64).contains(&packets) && phi > 1.0 && phi.is_finite()) {
         return Err(PyValueError::new_err("a Price has packets from 1 to 64, and phi above 1"));
     }
@@ -276,7 +301,12 @@ fn marks(of: &Bound<'_, PyAny>) -> PyResult<Marks> {
 }
 
 fn average_of(of: &Bound<'_, PyAny>) -> PyResult<RttAverage> {
-    let (over_window, most): (f64, f64) = (of.getattr("over_window")?.extract()?, of.getattr("most")?.extract()?);
+    if !of.is_instance(&of.py().import("penstock._law")?.getattr("RttAverage")?)? {
+        let message = format!("average_rtt is {}: write penstock.RttAverage(...) or None", of.repr()?);
+        return Err(PyTypeError::new_err(message));
+    }
+    let over_window: f64 = field(of, "over_window", "a number above zero")?;
+    let most: f64 = field(of, "most", "a number above 0 and up to 1")?;
     if !(over_window > 0.0 && most > 0.0 && most <= 1.0) {
         return Err(PyValueError::new_err("an RttAverage has over_window above zero, and most above 0 and up to 1"));
     }
