@@ -697,6 +697,11 @@ class PathSummary:
     gaps_above_5_ms: int
     """Number of such gaps above 5 ms."""
 
+    stolen_s: float | None = None
+    """Processor time that a hypervisor took from this machine during the run, a cause of gaps: `steal` of
+    proc(5), all processors together. Absent if the kernel does not count it.
+    """
+
     device_drops: int
     """Packets lost between an end and the path when a device overflowed."""
 
