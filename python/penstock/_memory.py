@@ -70,7 +70,8 @@ class Memory:
                 if not name.startswith("__") and name not in _DECLARED and not isinstance(thing, _METHODS)
             ]
         for function in self._functions:
-            waiting += _of_function(function.__qualname__, function)
+            if function.__closure__ or function.__defaults__ or function.__kwdefaults__ or function.__dict__:
+                waiting += _of_function(function.__qualname__, function)
         return _content(waiting, {id(law), *map(id, self._functions)})
 
     def changed(self, law: object, before: Content) -> str | None:

@@ -11,9 +11,10 @@ use super::raised;
 use super::role::PythonRole;
 use crate::number::Arithmetic;
 
-/// Of the calls of a method by a host that computes with the numbers of a state alone, the first ones are looked at, and one of so
-/// many then: a look goes through all that the law keeps.
-const EACH: u32 = 32;
+/// Of the calls of a method by a host that computes with the numbers of a state alone, so many are looked at, and then one of so
+/// many: a look goes through all that the law keeps.
+const FIRST: u32 = 32;
+const EACH: u32 = 256;
 
 /// A class of Python that is a law: what its host needs of it.
 pub(crate) struct Declared {
@@ -185,9 +186,11 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         for (name, value) in now {
             let is = |declared: &Py<PyString>| name.eq(declared.bind(py)).unwrap_or(false);
             let is_declared = self.of.state.iter().any(is) || self.of.parameters.iter().any(|(name, _)| is(name));
+            if is_declared || value.is_none() {
+                continue;
+            }
             // Counters and switches are no numbers of the fluid model.
-            let number = Dual::taken(&value).filter(|_| !is_whole(&value));
-            let Some(number) = number.filter(|_| !is_declared) else { continue };
+            let Some(number) = Dual::taken(&value).filter(|_| !is_whole(&value)) else { continue };
             let before = start.bind(py).get_item(&name)?;
             if before.and_then(|before| Dual::taken(&before)).is_none_or(|before| !number.is(before)) {
                 let law = self.of.name;
@@ -207,7 +210,7 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         let calls = &mut self.calls[method];
         *calls = calls.wrapping_add(1);
         let acts = self.of.methods[method].is_some() || self.of.output.is_some();
-        if !acts || (*calls > EACH && !calls.is_multiple_of(EACH)) {
+        if !acts || (*calls > FIRST && !calls.is_multiple_of(EACH)) {
             return Ok(None);
         }
         if self.memory.is_none() {
