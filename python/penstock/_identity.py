@@ -275,6 +275,9 @@ class _Content:
             return
         top = sys.modules.get(module.partition(".")[0])
         yield str(getattr(top, "__version__", ""))
+        if top is sys.modules.get("penstock"):
+            # Results on disk name the code of this package besides.
+            return
         try:
             about = Path(getattr(sys.modules.get(module), "__file__", None) or "").stat()
         except OSError:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
 from penstock import _identity, _native
+from penstock._arguments import text
 from penstock._native import AqmObservation, Observation
 
 _UNITS = ("1", "packets", "s", "bit/s", "B")
@@ -212,6 +213,8 @@ def parameter(
     """
     if unit not in _UNITS:
         raise ValueError(f"unit is {unit!r}: write one of {', '.join(_UNITS)}")
+    for argument, words_of in [("description", description), ("source", source)]:
+        text(argument, words_of, "a text")
     if isinstance(default, str):
         raise ValueError(f"default is {default!r}: write a number in SI units, and the unit as unit=")
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
@@ -254,6 +257,8 @@ def state(unit: str = "1", *, words: str = "", description: str = "") -> float:
         words: The same in words, as the heading of a plot.
         description: Its meaning, in a sentence.
     """
+    for argument, words_of in [("unit", unit), ("words", words), ("description", description)]:
+        text(argument, words_of, "a text")
     declared: Any = _Declared(lambda name: StateNumber(name, unit, words or name, description))
     number: float = declared
     return number
@@ -477,8 +482,8 @@ def register(law: _AnyLaw) -> _AnyLaw:
     if not (isinstance(law, type) and issubclass(law, (Controller, Aqm)) and law not in (Controller, Aqm)):
         shown = law.__name__ if isinstance(law, type) else f"an object of class {type(law).__name__}"
         raise TypeError(f"{shown} is no law: give a class derived from penstock.Controller or penstock.Aqm")
-    if not isinstance(law.name, str):
-        raise TypeError(f"{law.__name__}.name is of class {type(law.name).__name__}: write a text")
+    for attribute in ("name", "source", "colour"):
+        text(f"{law.__name__}.{attribute}", getattr(law, attribute), "a text")
     if not callable(law.requirements):
         raise TypeError(
             f"{law.__name__}.requirements is of class {type(law.requirements).__name__}: define a method "

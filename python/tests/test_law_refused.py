@@ -176,6 +176,9 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a word that is empty", lambda: penstock.parameter(words=["a", ""]), ValueError, "words has an empty text"),
     ("a range of one end", lambda: penstock.parameter(1.0, range=(5,)), TypeError, r"range is \(5,\): write the least"),  # type: ignore[arg-type]
     ("a range that is none", lambda: penstock.parameter(1.0, range=5), TypeError, "range is 5: write the least"),  # type: ignore[call-overload]
+    ("a source that is no text", declared(source=5), TypeError, r"Wrong\.source is of class int: write a text"),
+    ("a source of a parameter", lambda: penstock.parameter(1.0, source=5), TypeError, "source is of class int"),  # type: ignore[call-overload]
+    ("words of a state", lambda: penstock.state("packets", words=5), TypeError, "words is of class int"),  # type: ignore[arg-type]
     ("a name that is no text", declared(name=5), TypeError, r"Wrong\.name is of class int: write a text"),
     (
         "requirements that are no method",

@@ -234,7 +234,8 @@ def test_a_law_with_parameters_is_a_dict_or_a_table() -> None:
     as_text = polars.DataFrame(penstock.compare(lab(FAST), laws=["newreno", table]))
     assert as_text[table].to_list() == both["fast alpha=9 packets"].to_list()
     for law in (fast, table):
-        assert penstock.find_failures(law, **{**SEARCH, "budget": 2}).data["setting"] == table
+        setting = penstock.find_failures(law, **{**SEARCH, "budget": 2}).data["setting"]
+        assert setting == '{ alpha = "9 packets", law = "fast" }'
 
 
 def test_an_evaluation_continues_with_the_same_law_alone(tmp_path: Path) -> None:
