@@ -245,10 +245,10 @@ impl<N: Arithmetic, R: PythonRole> Hosted<N, R> {
         let numbers = self.returned(py, at, output)?;
         let first = numbers[0].value();
         // A solver may go a little beyond both ends of a range.
-        let exact = !N::DUAL && !(self.steered && R::LEAST.is_finite());
+        let loose = N::DUAL || (self.steered && R::LEAST.is_finite());
         // The host refuses what is no number, and an infinite window.
         let number = first.is_finite() || (R::LEAST.is_finite() && !first.is_nan());
-        if exact && number && !(R::LEAST..=R::MOST).contains(&first) {
+        if !loose && number && !(R::LEAST..=R::MOST).contains(&first) {
             let (law, name, bounds) = (self.of.name, R::OUTPUTS[0], R::BOUNDS);
             let shown = if first.abs() < 1e7 { first.to_string() } else { format!("{first:e}") };
             let what = format!("law `{law}`: {name} is {shown}: a run takes {bounds}");
