@@ -235,7 +235,7 @@ def test_a_law_with_parameters_is_a_dict_or_a_table() -> None:
     assert as_text[table].to_list() == both["fast alpha=9 packets"].to_list()
     for law in (fast, table):
         setting = penstock.find_failures(law, **{**SEARCH, "budget": 2}).data["setting"]
-        assert setting == '{ alpha = "9 packets", law = "fast" }'
+        assert sorted(setting.strip("{} ").split(", ")) == sorted(table.strip("{} ").split(", "))
 
 
 def test_an_evaluation_continues_with_the_same_law_alone(tmp_path: Path) -> None:
