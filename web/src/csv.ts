@@ -2,9 +2,10 @@
 
 import type { Curve, Figure } from "./data";
 
-/** A table where all lines have the same x, else a row for each point. */
+/** A table where all lines have the same x, else a row for each point; of ellipses what they show, and not their outlines. */
 export function csv(figure: Figure): string {
-  const rows = shared(figure.lines) ? wide(figure) : long(figure);
+  const spread = figure.lines.length > 0 && figure.lines.every((line) => line.spread !== null);
+  const rows = spread ? spreads(figure) : shared(figure.lines) ? wide(figure) : long(figure);
   return `${rows.map((row) => row.map(field).join(",")).join("\r\n")}\r\n`;
 }
 
@@ -50,6 +51,24 @@ function wide(figure: Figure): Field[][] {
   }
   const row = (at: number) => columns.slice(1).map((values) => values[at] ?? Number.NaN);
   return [heads, ...Array.from(x, (value, at) => [across(figure, value), ...row(at)])];
+}
+
+function spreads(figure: Figure): Field[][] {
+  const axes = [figure.x, figure.y];
+  const heads = axes.flatMap((axis) => {
+    const of = (what: string) => `${axis.label}, ${what}`;
+    return [`${of("mean")}${unit(axis)}`, `${of("standard deviation")}${unit(axis)}`, of("samples")];
+  });
+  const row = ({ name, spread }: Curve): Field[] => {
+    if (spread === null) return [];
+    const { mean, deviation, samples, correlation } = spread;
+    return [
+      name,
+      ...[0, 1].flatMap((i) => [mean[i], deviation[i], samples[i]].map((v) => v ?? Number.NaN)),
+      correlation,
+    ];
+  };
+  return [["series", ...heads, "correlation"], ...figure.lines.map(row)];
 }
 
 function long(figure: Figure): Field[][] {

@@ -18,6 +18,14 @@ export interface Band {
   readonly high: Float64Array;
 }
 
+/** Mean and standard deviation of samples along both axes, around which a line is an ellipse. */
+export interface Spread {
+  readonly mean: readonly [number, number];
+  readonly deviation: readonly [number, number];
+  readonly correlation: number;
+  readonly samples: readonly [number, number];
+}
+
 export interface Curve {
   readonly name: string;
   readonly colour: string;
@@ -28,6 +36,7 @@ export interface Curve {
   readonly y: Float64Array;
   readonly band: Band | null;
   readonly range: Band | null;
+  readonly spread: Spread | null;
   /** Whether x never falls, so that a line has one value at each x. */
   readonly rising: boolean;
 }
@@ -59,6 +68,7 @@ interface WrittenCurve {
   y: number;
   band?: Three;
   range?: Three;
+  spread?: Spread;
 }
 
 interface Written {
@@ -186,6 +196,7 @@ export class Figures {
       y: this.#column(line.y),
       band: this.#band(line.band),
       range: this.#band(line.range),
+      spread: line.spread ?? null,
       rising: rising(x),
     };
   }

@@ -64,8 +64,16 @@ export function draw(context: Context, scene: Scene, theme: Theme): void {
   for (const { line } of lines) bands(context, scene, line, theme);
   for (const { line } of lines) if (line.style !== "points") stroke(context, scene, line, theme);
   for (const { line, i } of lines) if (line.style === "points" || isSparse(line)) dots(context, scene, line, i, theme);
+  for (const { line } of lines) if (line.spread !== null) mean(context, scene, line, line.spread.mean, theme);
   context.restore();
   marks(context, scene, theme);
+}
+
+/** The middle of an ellipse. */
+function mean(context: Context, { x, y }: Scene, line: Curve, at: Span, theme: Theme): void {
+  context.fillStyle = colourOf(line, theme);
+  marker(context, 0, [place(x.ruler, at[0]), place(y.ruler, at[1])], 4.4);
+  context.fill();
 }
 
 function warmUp(context: Context, { figure, area, x }: Scene, theme: Theme): void {
@@ -338,11 +346,21 @@ function label(context: Context, text: string, kind: string, at: Span, area: Are
   context.fillText(text, px, py);
 }
 
-/** The place of the sample of a line at `x`, or nearest to it; for steps the one that holds there. */
+/**
+ * The place of the sample of a line at `x`, or nearest to it; for steps the one that holds there. Beyond its ends a line has no
+ * value, but that a sample is one of the time before it or after it, as far as to its neighbour; the last step holds.
+ */
 export function sampleAt(curve: Curve, x: number): number {
   const after = bisectLeft(curve.x, x);
-  if (curve.x.length === 0) return -1;
-  if (after >= curve.x.length) return curve.x.length - 1;
+  const last = curve.x.length - 1;
+  if (last < 0) return -1;
+  const [first, second] = [curve.x[0] as number, curve.x[1] ?? Number.NaN];
+  if (curve.style !== "steps") {
+    const end = curve.x[last] as number;
+    if (x < first && !(first - x <= second - first)) return -1;
+    if (x > end && !(x - end <= end - (curve.x[last - 1] ?? Number.NaN))) return -1;
+  }
+  if (after > last) return last;
   if (curve.x[after] === x || after === 0) return curve.style === "steps" && curve.x[after] !== x ? -1 : after;
   if (curve.style === "steps") return after - 1;
   return x - (curve.x[after - 1] as number) < (curve.x[after] as number) - x ? after - 1 : after;

@@ -7,15 +7,28 @@ import { button, element, save } from "./element";
 import type { Link, Linked } from "./link";
 import { rowsOf, withNames } from "./names";
 import { quantity } from "./number";
-import { next, type Reading, readAt, readNear } from "./read";
+import { next, pointsOf, type Reading, readAt, readNear, readPoint } from "./read";
 import { place } from "./thin";
-import { type Choice, canBeLog, isFunction, type Side, type Span, side, wholeX, wholeY } from "./view";
+import {
+  type Choice,
+  canBeLog,
+  isFunction,
+  moved,
+  restacked,
+  type Side,
+  type Span,
+  side,
+  wholeX,
+  wholeY,
+} from "./view";
 
 const HELP = "Arrow keys read values, plus and minus zoom, Page Up and Page Down move, 0 shows everything.";
 /** A drag shorter than this is a click [pixels]. */
 const CLICK = 5;
 
 export class Plot implements Linked {
+  /** As it came, and as it is drawn: a stack without the lines that are off. */
+  #given: Figure;
   #figure: Figure;
   readonly #link: Link;
   readonly #host: HTMLElement;
@@ -39,7 +52,7 @@ export class Plot implements Linked {
 
   constructor(host: HTMLElement, figure: Figure, link: Link, theme: Theme) {
     this.#host = host;
-    this.#figure = figure;
+    this.#given = this.#figure = figure;
     this.#link = link;
     this.#theme = theme;
     const log = (axis: "x" | "y") => figure[axis].scale === "log";
@@ -72,14 +85,15 @@ export class Plot implements Linked {
   /** Other data of the same figure: what a reader has chosen stays. */
   set figure(figure: Figure) {
     const names = (of: Figure) => JSON.stringify(of.lines.map(({ name, style, hollow }) => [name, style, hollow]));
-    const same = names(figure) === names(this.#figure);
-    this.#figure = figure;
+    const same = names(figure) === names(this.#given);
+    if (!same) this.#choice.off.clear();
+    this.#given = figure;
+    this.#figure = restacked(figure, this.#choice.off);
     this.#name();
     const list = this.#names();
     this.#list.replaceWith(list);
     this.#list = list;
     if (!same) {
-      this.#choice.off.clear();
       this.#host.querySelector(".legend")?.replaceWith(this.#legend());
     }
     this.#redraw();
@@ -151,7 +165,7 @@ export class Plot implements Linked {
     const file = fileName(figure.title);
     tools.append(
       large,
-      button("CSV", "the data of this figure as a file", null, () => save(file, csv(this.#figure), "text/csv")),
+      button("CSV", "the data of this figure as a file", null, () => save(file, csv(this.#given), "text/csv")),
     );
     return tools;
   }
@@ -179,6 +193,7 @@ export class Plot implements Linked {
       toggle.addEventListener("click", () => {
         const { off } = this.#choice;
         if (!off.delete(i)) off.add(i);
+        this.#figure = restacked(this.#given, off);
         toggle.setAttribute("aria-pressed", String(!off.has(i)));
         this.#redraw();
       });
@@ -244,7 +259,7 @@ export class Plot implements Linked {
     if (this.#drag !== null) {
       this.#drag.to = at;
       const { pan, from } = this.#drag;
-      if (pan !== null) this.#link.show(moved(pan, scene.x, from[0] - at[0]));
+      if (pan !== null) this.#link.show(moved(pan, scene.x, from[0] - at[0], this.#everything()));
       else this.#mark();
       return;
     }
@@ -333,7 +348,12 @@ export class Plot implements Linked {
 
   #move(pixels: number): void {
     const x = this.#across();
-    if (x !== null) this.#link.show(moved(x.span, x, pixels));
+    if (x !== null) this.#link.show(moved(x.span, x, pixels, this.#everything()));
+  }
+
+  /** All of x. */
+  #everything(): Span {
+    return wholeX(this.#figure, { ...this.#choice, x: null });
   }
 
   /** Reads so many steps on, and says it. */
@@ -356,24 +376,14 @@ export class Plot implements Linked {
 
   /** From point to point, line by line. */
   #stepPoints(steps: number): void {
-    const points = this.#figure.lines.flatMap((line, number) =>
-      this.#choice.off.has(number)
-        ? []
-        : Array.from(line.x, (x, i) => ({ number, at: [x, line.y[i] ?? Number.NaN] as const })),
-    );
-    const drawn = points.filter(({ at }) => at.every(Number.isFinite));
-    const value = this.#reading?.values[0];
-    const now = drawn.findIndex(
-      ({ number, at }) => number === value?.line && at[0] === value.at[0] && at[1] === value.at[1],
-    );
-    const wanted = now < 0 ? (steps > 0 ? 0 : drawn.length - 1) : now + steps;
-    const found = drawn[Math.min(Math.max(wanted, 0), drawn.length - 1)];
-    const scene = this.#scene;
-    if (found === undefined || scene === null) return;
-    const pixel: Span = [place(scene.x.ruler, found.at[0]), place(scene.y.ruler, found.at[1])];
-    const others = new Set(this.#figure.lines.keys());
-    others.delete(found.number);
-    this.#reading = readNear(this.#figure, { ...this.#choice, off: others }, scene.x, scene.y, pixel);
+    const points = pointsOf(this.#figure, this.#choice);
+    const [reading, last] = [this.#reading, points.length - 1];
+    const now = points.findIndex(({ line, at }) => line === reading?.values[0]?.line && at === reading.point);
+    const ends = steps > 0 ? 0 : last;
+    const wanted = Number.isFinite(steps) ? (now < 0 ? ends : now + steps) : last - ends;
+    const found = points[Math.min(Math.max(wanted, 0), last)];
+    if (found === undefined) return;
+    this.#reading = readPoint(this.#figure, found);
     this.#mark();
   }
 
@@ -394,7 +404,7 @@ export class Plot implements Linked {
     const inside = read !== undefined && read >= x.span[0] && read <= x.span[1] ? read : undefined;
     const middle = place(x.ruler, around ?? inside ?? x.invert((a + b) / 2));
     const wanted: Span = [x.invert(middle - (middle - a) * by), x.invert(middle + (b - middle) * by)];
-    const whole = wholeX(this.#figure, { ...this.#choice, x: null });
+    const whole = this.#everything();
     const all = wanted[0] <= whole[0] && wanted[1] >= whole[1];
     const limited: Span = [Math.max(wanted[0], whole[0]), Math.min(wanted[1], whole[1])];
     // Numbers have seven digits: there is nothing to see in less.
@@ -429,9 +439,9 @@ export class Plot implements Linked {
 
   #plan(context: CanvasRenderingContext2D, width: number, height: number): Scene {
     const [figure, choice] = [this.#figure, this.#choice];
-    let xSpan = choice.x ?? wholeX(figure, choice);
+    let xSpan = choice.x ?? this.#everything();
+    if (choice.xLog && !(xSpan[0] > 0)) xSpan = this.#everything();
     let ySpan = choice.y ?? wholeY(figure, choice, xSpan);
-    if (choice.xLog && !(xSpan[0] > 0)) xSpan = wholeX(figure, { ...choice, x: null });
     const top = 8;
     const measure = (text: string) => context.measureText(text).width;
     const up = (span: Span, bottom: number) =>
@@ -481,7 +491,8 @@ export class Plot implements Linked {
     this.#tip.hidden = reading === null || reading.values.length === 0;
     if (reading === null) return;
     const at = place(scene.x.ruler, reading.x);
-    if (!(at >= area.left && at <= area.right)) {
+    // At an end of the view the place may be off by an error of rounding.
+    if (!(at >= area.left - 0.5 && at <= area.right + 0.5)) {
       this.#tip.hidden = true;
       return;
     }
@@ -496,7 +507,11 @@ export class Plot implements Linked {
     for (const value of reading.values) {
       const line = this.#figure.lines[value.line];
       const [px, py] = [place(scene.x.ruler, value.at[0]), place(scene.y.ruler, value.at[1])];
-      if (line === undefined || !(py >= area.top && py <= area.bottom && px >= area.left && px <= area.right)) continue;
+      if (
+        line === undefined ||
+        !(py >= area.top && py <= area.bottom && px >= area.left - 0.5 && px <= area.right + 0.5)
+      )
+        continue;
       context.beginPath();
       context.arc(px, py, 4, 0, 2 * Math.PI);
       context.fillStyle = this.#theme.ground;
@@ -530,12 +545,6 @@ function fit(canvas: HTMLCanvasElement, width: number, height: number): void {
     canvas.height = h;
   }
   canvas.getContext("2d")?.setTransform(ratio, 0, 0, ratio, 0, 0);
-}
-
-/** A span moved by so many pixels. */
-function moved(span: Span, x: Side, pixels: number): Span {
-  const [a, b] = [place(x.ruler, span[0]), place(x.ruler, span[1])];
-  return [x.invert(a + pixels), x.invert(b + pixels)];
 }
 
 /** Both spans with a unit of the same length. */

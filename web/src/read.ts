@@ -20,6 +20,8 @@ export interface Reading {
   readonly x: number;
   readonly words: string;
   readonly values: readonly Value[];
+  /** Which point of its line it is, where a figure is read point by point. */
+  readonly point?: number;
 }
 
 function nameOf(figure: Figure, line: Curve): string {
@@ -61,24 +63,51 @@ function bandAt(figure: Figure, line: Curve, number: number, x: number): Value[]
   return [{ line: number, name: nameOf(figure, line), words, at: [px, high] }];
 }
 
+/** A point of a figure whose lines have several values at an x. */
+export interface Point {
+  readonly line: number;
+  readonly at: number;
+}
+
+/** The points of the lines that are on, in their order. Of an ellipse there is one to read, its mean. */
+export function pointsOf(figure: Figure, { off }: Choice): Point[] {
+  return figure.lines.flatMap((line, number): Point[] => {
+    if (off.has(number)) return [];
+    if (line.spread !== null) return [{ line: number, at: 0 }];
+    const finite = (i: number) => Number.isFinite(line.x[i]) && Number.isFinite(line.y[i]);
+    return Array.from(line.x.keys())
+      .filter(finite)
+      .map((at) => ({ line: number, at }));
+  });
+}
+
+/** The values of a point. */
+export function readPoint(figure: Figure, { line: number, at }: Point): Reading | null {
+  const line = figure.lines[number];
+  if (line === undefined) return null;
+  const { spread } = line;
+  const [x, y]: Span = spread?.mean ?? [line.x[at] as number, line.y[at] as number];
+  const deviation = (i: 0 | 1, unit: string) =>
+    spread === null ? "" : `, standard deviation ${quantity(spread.deviation[i], unit)}`;
+  const label = spread === null ? figure.x.label : `${figure.x.label}, mean`;
+  const words = `${label} ${tickOf(figure, x)}${deviation(0, figure.x.unit)}`.trim();
+  const said = `${spread === null ? "" : "mean "}${quantity(y, figure.y.unit)}${deviation(1, figure.y.unit)}`;
+  return { x, words, values: [{ line: number, name: nameOf(figure, line), words: said, at: [x, y] }], point: at };
+}
+
 /** The point nearest to a pixel, of a figure whose lines have several values at an x. */
 export function readNear(figure: Figure, choice: Choice, x: Side, y: Side, [px, py]: Span): Reading | null {
   let best: { line: number; at: number; distance: number } | null = null;
   figure.lines.forEach((line, number) => {
     if (choice.off.has(number)) return;
-    for (let i = 0; i < line.x.length; i++) {
-      const distance = Math.hypot(place(x.ruler, line.x[i] as number) - px, place(y.ruler, line.y[i] as number) - py);
-      if (distance < (best?.distance ?? 40)) best = { line: number, at: i, distance };
-    }
+    const look = (at: number, to: Span) => {
+      const distance = Math.hypot(place(x.ruler, to[0]) - px, place(y.ruler, to[1]) - py);
+      if (distance < (best?.distance ?? 40)) best = { line: number, at, distance };
+    };
+    for (let i = 0; i < line.x.length; i++) look(i, [line.x[i] as number, line.y[i] as number]);
+    if (line.spread !== null) look(0, line.spread.mean);
   });
-  // The compiler does not see that the function above changed it.
-  const found = best as { line: number; at: number } | null;
-  const line = found === null ? undefined : figure.lines[found.line];
-  if (found === null || line === undefined) return null;
-  const at: Span = [line.x[found.at] as number, line.y[found.at] as number];
-  const words = `${figure.x.label} ${tickOf(figure, at[0])}`.trim();
-  const value = { line: found.line, name: nameOf(figure, line), words: quantity(at[1], figure.y.unit), at };
-  return { x: at[0], words, values: [value] };
+  return best === null ? null : readPoint(figure, best);
 }
 
 /** x in words: the name of its tick where it has one. */

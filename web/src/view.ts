@@ -5,7 +5,7 @@ import { scaleLinear, scaleLog } from "d3-scale";
 
 import type { Axis, Curve, Figure } from "./data";
 import { labelled, labelledApart } from "./number";
-import { extent, type Ruler } from "./thin";
+import { extent, place, type Ruler } from "./thin";
 
 export type Span = readonly [number, number];
 
@@ -47,7 +47,32 @@ export const SPARSE = 24;
 
 /** Whether every line has one value at each x. */
 export function isFunction(figure: Figure): boolean {
-  return !figure.equalAspect && figure.lines.every((line) => line.rising && line.style !== "points");
+  const one = (line: Curve) => line.rising && line.style !== "points" && line.spread === null;
+  return !figure.equalAspect && figure.lines.every(one);
+}
+
+/** A stack of the lines that are on: each lies on those below it that are on too. */
+export function restacked(figure: Figure, off: ReadonlySet<number>): Figure {
+  if (!figure.stacked || off.size === 0) return figure;
+  const tops = new Map<number, number>();
+  const lines = figure.lines.map((line, i) => {
+    const { band } = line;
+    if (band === null || off.has(i)) return line;
+    const low = band.low.map((_, at) => tops.get(band.x[at] as number) ?? 0);
+    const high = low.map((below, at) => below + (band.high[at] as number) - (band.low[at] as number));
+    band.x.forEach((x, at) => tops.set(x, high[at] as number));
+    return { ...line, band: { x: band.x, low, high } };
+  });
+  return { ...figure, lines };
+}
+
+/** A span moved by so many pixels, as far as there is anything. */
+export function moved(span: Span, x: Side, pixels: number, whole: Span): Span {
+  const [a, b] = [place(x.ruler, span[0]), place(x.ruler, span[1])];
+  const [first, last] = [place(x.ruler, whole[0]), place(x.ruler, whole[1])];
+  const by = Math.min(Math.max(pixels, Math.min(first - a, 0)), Math.max(last - b, 0));
+  // The ends themselves, without an error of rounding.
+  return [by === first - a ? whole[0] : x.invert(a + by), by === last - b ? whole[1] : x.invert(b + by)];
 }
 
 export function isSparse(line: Curve): boolean {
@@ -102,7 +127,9 @@ export function wholeY(figure: Figure, choice: Choice, x: Span): Span {
   const [before, after] = parts(figure, choice, x);
   const values: Span[] = [];
   const all = (part: Span) => {
-    for (const line of shown(figure, choice)) values.push(...extents(line, choice, part, log));
+    // The end of the warm-up is no end of the view.
+    const view = part.filter((end) => x.includes(end));
+    for (const line of shown(figure, choice)) values.push(...extents(line, choice, part, log, view));
   };
   all(after);
   let fitted = union(values);
@@ -135,16 +162,43 @@ function parts(figure: Figure, choice: Choice, x: Span): [Span | null, Span] {
   ];
 }
 
-function extents(line: Curve, choice: Choice, x: Span, log: boolean): Span[] {
+/** What a line has in a part of the view. */
+function extents(line: Curve, choice: Choice, x: Span, log: boolean, view: readonly number[]): Span[] {
   const inside = (values: Float64Array): [number, number] => {
     // Without neighbours outside, which may be far away.
     return line.rising ? [bisectLeft(values, x[0]), bisectRight(values, x[1])] : [0, values.length];
   };
   const found: Span[] = [extent(line.y, ...inside(line.x), log)];
+  // What a line has where it enters and leaves the view: between two samples there is nothing else of it.
+  const enters = (places: Float64Array, values: Float64Array) => {
+    if (!line.rising || line.style === "points") return;
+    for (const end of view) {
+      const value = between(places, values, end, choice, line.style === "steps");
+      if (Number.isFinite(value) && (!log || value > 0)) found.push([value, value]);
+    }
+  };
+  enters(line.x, line.y);
   for (const band of bandsOf(line, choice.ranges)) {
     found.push(extent(band.low, ...inside(band.x), log), extent(band.high, ...inside(band.x), log));
+    enters(band.x, band.low);
+    enters(band.x, band.high);
   }
   return found;
+}
+
+/** The height of a line between two of its samples as it is drawn there; NaN elsewhere. */
+function between(x: Float64Array, y: Float64Array, at: number, { xLog, yLog }: Choice, steps: boolean): number {
+  const after = bisectLeft(x, at);
+  const [x0, x1, y0, y1] = [x[after - 1], x[after], y[after - 1], y[after]].map((v) => v ?? Number.NaN) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (!(x0 < at && at < x1)) return Number.NaN;
+  if (steps) return y0;
+  const share = xLog ? Math.log(at / x0) / Math.log(x1 / x0) : (at - x0) / (x1 - x0);
+  return yLog ? y0 * (y1 / y0) ** share : y0 + (y1 - y0) * share;
 }
 
 function union(spans: readonly Span[]): Span {

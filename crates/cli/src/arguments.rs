@@ -96,7 +96,7 @@ pub(crate) enum Command {
     Show(Show),
     /// Serve the playground, a web page to edit, run and analyze scenarios, to a browser on this machine
     Play(Play),
-    /// List the records in a directory: when they were made, which keys differ, and their main numbers
+    /// List the records in a directory: when they were written, which keys differ, and their main numbers
     List(List),
     /// Emulate a path, check this kernel, and run laws in the kernel
     #[command(subcommand)]

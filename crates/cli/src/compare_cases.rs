@@ -16,6 +16,7 @@ use crate::arguments::{Changes, Compare, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{File, Folder};
 use crate::gathered::Gathered;
+use crate::named::Shown as _;
 use crate::show::{self, Overlaid};
 use crate::{interrupt, of_quinn, pages, program, record, registry, scenario, terminal};
 
@@ -41,6 +42,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
             parts.push((format!("{} {law}", scenario::stem(file)), cells(file, arguments, &changes)?));
         }
     }
+    once(&mut parts);
     let out = arguments.out.as_deref().map(Folder::open).transpose()?;
     interrupt::watch()?;
     let worlds = worlds(arguments);
@@ -97,6 +99,32 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
 
 fn worlds(arguments: &Compare) -> &[WorldName] {
     if arguments.worlds.is_empty() { &[WorldName::Packets] } else { &arguments.worlds }
+}
+
+/// Leaves out cells that are an earlier cell again, and notes it: as two files may be alike, or as a law takes the place of one that
+/// a sweep varies. Two equal runs are no sample of two.
+fn once(parts: &mut [(String, Vec<Cell>)]) {
+    let mut known: Vec<String> = Vec::new();
+    for (part, cells) in parts {
+        let before = cells.len();
+        cells.retain(|cell| {
+            let text = print(&cell.scenario);
+            let new = !known.contains(&text);
+            if new {
+                known.push(text);
+            }
+            new
+        });
+        let again = before - cells.len();
+        if again > 0 {
+            let what = if again == 1 { "one run is" } else { "runs are" };
+            let count = if again == 1 { String::new() } else { format!("{again} ") };
+            terminal::note(format!(
+                "{}: {count}{what} of a scenario that runs already, and left out",
+                Path::new(part.as_str()).shown()
+            ));
+        }
+    }
 }
 
 /// The cells of a file, with the changes to all of them and the changes besides.

@@ -44,9 +44,9 @@ struct Listed {
     axes: Vec<Varied>,
     /// Changes to the scenario's file, `KEY=VALUE`.
     changes: Vec<String>,
-    /// When it was written, in UTC: the time of its file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made: Option<String>,
+    /// When its file was written, in UTC: a copy has the time of the copy.
+    #[serde(rename = "made", skip_serializing_if = "Option::is_none")]
+    written: Option<String>,
     /// Labels that distinguish a run or a sweep from the others of its title.
     #[serde(skip_serializing_if = "String::is_empty")]
     differs: String,
@@ -205,7 +205,7 @@ fn of_run(directory: &Path) -> Result<Listed, Wrong> {
         cells: None,
         axes: Vec::new(),
         changes: header.provenance.changes,
-        made: made(&directory.join("record.toml")),
+        written: written_at(&directory.join("record.toml")),
         differs: String::new(),
         headline: headline(&summary),
         content: Some(Box::new(Gathered {
@@ -221,7 +221,7 @@ fn of_run(directory: &Path) -> Result<Listed, Wrong> {
 }
 
 /// When a file was written.
-fn made(path: &Path) -> Option<String> {
+fn written_at(path: &Path) -> Option<String> {
     let seconds = fs::metadata(path).ok()?.mtime();
     Some(DateTime::from_timestamp(seconds, 0)?.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
@@ -289,8 +289,11 @@ fn differ(records: &mut [Listed]) {
         if found.cases.len() < 2 {
             continue;
         }
-        let named: Vec<(usize, String)> =
-            found.cases.iter().flat_map(|c| c.runs.iter().map(|run| (alike[*run], c.name.clone()))).collect();
+        let named: Vec<(usize, String)> = found
+            .cases
+            .iter()
+            .flat_map(|c| c.runs.iter().chain(&c.copies).map(|run| (alike[*run], c.name.clone())))
+            .collect();
         for (at, name) in named {
             records[at].differs = name;
         }
@@ -308,7 +311,7 @@ fn of_sweep(directory: &Path) -> Result<Listed, Wrong> {
         seed: None,
         cells: Some(sweep.cells.len()),
         axes: sweep.axes.iter().map(|axis| Varied { key: axis.key.clone(), places: axis.places.len() }).collect(),
-        made: made(&directory.join("sweep.json")),
+        written: written_at(&directory.join("sweep.json")),
         differs: String::new(),
         headline: headline_of(&sweep.cells),
         content: unvaried(directory, &sweep).map(Box::new),
@@ -364,11 +367,11 @@ fn printed(records: &[Listed]) -> String {
         let over = if axes.is_empty() { String::new() } else { format!("over {}", axes.join(", ")) };
         let differs = [differs, over].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let seed = seed.or(cells).unwrap_or_default();
-        let made = listed.made.as_ref().map(|made| made.replace('T', " ").replace('Z', "")).unwrap_or_default();
+        let written = listed.written.as_ref().map(|at| at.replace('T', " ").replace('Z', "")).unwrap_or_default();
         let numbers = listed.headline.as_ref().map(Headline::words).unwrap_or_default();
         let (record, title, world) = (listed.record.clone(), listed.title.clone(), listed.world.clone());
-        vec![record, title, world, seed, made, differs, numbers]
+        vec![record, title, world, seed, written, differs, numbers]
     });
-    let heads = ["record", "title", "world", "seed", "made (UTC)", "differs", "numbers"].map(|head| (head, false));
+    let heads = ["record", "title", "world", "seed", "written (UTC)", "differs", "numbers"].map(|head| (head, false));
     pages::table("", &heads, rows.collect())
 }

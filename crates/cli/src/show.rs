@@ -35,6 +35,9 @@ struct ShownCase {
     differs: Value,
     seeds: Vec<u64>,
     records: Vec<String>,
+    /// Records of the same run again, which no number counts twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    copies: Vec<String>,
 }
 
 /// Runs over each other.
@@ -100,12 +103,14 @@ pub(crate) fn overlay(title: &str, found: &[Gathered]) -> Result<Overlaid, Failu
 fn shown(cases: &Cases, found: &[Gathered], rows: Vec<Compared>) -> Result<Shown, Failure> {
     let bug = |e: serde_json::Error| Failure::Bug(format!("{}: {e}", program::name()));
     let mut listed = Vec::new();
+    let places = |runs: &[usize]| runs.iter().map(|at| found[*at].place.clone()).collect();
     for case in &cases.cases {
         listed.push(ShownCase {
             name: case.name.clone(),
             differs: serde_json::to_value(&case.differs).map_err(bug)?,
             seeds: case.runs.iter().map(|at| found[*at].summary.seed).collect(),
-            records: case.runs.iter().map(|at| found[*at].place.clone()).collect(),
+            records: places(&case.runs),
+            copies: places(&case.copies),
         });
     }
     Ok(Shown { format: 1, report: None, keys: cases.keys.clone(), cases: listed, rows })

@@ -100,6 +100,22 @@ pub struct Line {
     /// For each x the smallest and the largest value, which the viewer shows on demand; the drawing leaves it out.
     #[serde(default, with = "gaps_in_band", skip_serializing_if = "Option::is_none")]
     pub range: Option<Vec<(f64, f64, f64)>>,
+    /// Of a line that is the ellipse of one standard deviation around a mean, the numbers that it is made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// Mean and standard deviation of samples along both axes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The means of x and y, where the drawing has a point.
+    pub mean: (f64, f64),
+    /// Their standard deviations.
+    pub deviation: (f64, f64),
+    /// Their correlation, over the samples that have both.
+    pub correlation: f64,
+    /// How many samples x and y have.
+    pub samples: (usize, usize),
 }
 
 /// Style of a line.
@@ -217,6 +233,7 @@ impl Line {
             points,
             band: None,
             range: None,
+            spread: None,
         }
     }
 
@@ -245,6 +262,13 @@ impl Line {
     #[must_use]
     pub fn banded(mut self, band: Vec<(f64, f64, f64)>) -> Self {
         self.band = Some(band);
+        self
+    }
+
+    /// The same as the ellipse around a mean.
+    #[must_use]
+    pub fn around(mut self, spread: Spread) -> Self {
+        self.spread = Some(spread);
         self
     }
 

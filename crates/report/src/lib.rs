@@ -28,7 +28,7 @@ pub mod text;
 mod trace;
 mod viewer;
 
-pub use figure::{Axis, Figure, Line, Mark, Scale, Style, Tick};
+pub use figure::{Axis, Figure, Line, Mark, Scale, Spread, Style, Tick};
 pub use page::{Align, ClaimView, Code, Column, Page, Section, TableView, Verdict};
 pub use viewer::Viewer;
 

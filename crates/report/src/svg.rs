@@ -104,7 +104,7 @@ impl Plan {
         let named = figure.lines.iter().enumerate().filter(|(_, l)| !l.name.is_empty() && !empty);
         let legend = Legend::new(named.map(|(i, l)| (i, l.name.as_str())), full - 24.0, TICK_SIZE as f64);
         let envelopes: Vec<Option<Envelope>> = figure.lines.iter().map(|l| envelope(l, &x, &y)).collect();
-        let notes = if empty { String::new() } else { notes(figure, &x, &y, &envelopes) };
+        let notes = if empty { String::new() } else { notes(figure, &x, &y, &envelopes, full - ASIDE) };
         let notes = wrap(&notes, full - 40.0, NOTE_SIZE as f64);
         let top = 12.0 + title.len() as f64 * 20.0 + legend.rows as f64 * 19.0 + notes.len() as f64 * NOTE_LINE + 10.0;
 
@@ -157,7 +157,8 @@ impl Plan {
                 Style::Solid | Style::Dashed | Style::Steps => {
                     let alone = line.points.is_empty() && line.band.is_some();
                     if line.band.is_some() {
-                        canvas.rectangle((x, y - 5.0), (x + 22.0, y + 5.0), ink.alpha(BAND));
+                        let ink = ink.alpha(opacity(figure, line));
+                        canvas.rectangle((x, y - 5.0), (x + 22.0, y + 5.0), ink);
                     }
                     if !alone {
                         canvas.line(&[(x, y), (x + 22.0, y)], 2.0, ink, line.style == Style::Dashed);
@@ -234,13 +235,12 @@ impl Plan {
     }
 
     fn data(&self, canvas: &mut Canvas, figure: &Figure) {
-        // A stroke is two pixels wide: more columns are not visible, and a page has every figure twice.
-        let visible = ((self.area.right - self.area.left) / 2.0).clamp(16.0, 280.0) as usize;
-        let columns = (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, visible);
+        let columns = columns(figure, self.area.right - self.area.left);
         for ((line, envelope), ink) in figure.lines.iter().zip(&self.envelopes).zip(&self.colours) {
             let band = envelope.as_ref().map(|e| e.band.as_slice()).or(line.band.as_deref());
-            for piece in trace::bands(band.unwrap_or_default(), &self.x, &self.y, columns) {
-                self.band(canvas, &piece, *ink);
+            let opacity = opacity(figure, line);
+            for piece in trace::bands(band.unwrap_or_default(), &self.x, &self.y, columns, figure.stacked) {
+                self.band(canvas, &piece, *ink, opacity);
             }
         }
         let width = if figure.lines.len() > 6 { 1.4 } else { 1.8 };
@@ -256,6 +256,11 @@ impl Plan {
                         canvas.line(&piece, width, *ink, line.style == Style::Dashed);
                     }
                 }
+            }
+            if let Some(mean) = line.spread.map(|spread| (self.x.place(spread.mean.0), self.y.place(spread.mean.1)))
+                && trace::inside(mean)
+            {
+                dot(canvas, line, Shape::Circle, self.area.at(mean), 4.4, *ink);
             }
             if line.style == Style::Points || sparse(line) {
                 let size = match line.points.len() {
@@ -274,7 +279,7 @@ impl Plan {
         }
     }
 
-    fn band(&self, canvas: &mut Canvas, piece: &[(f64, f64, f64)], ink: Ink) {
+    fn band(&self, canvas: &mut Canvas, piece: &[(f64, f64, f64)], ink: Ink, opacity: f64) {
         if let [(x, low, high)] = piece {
             let (low, high) = (self.area.at((*x, *low)), self.area.at((*x, *high)));
             canvas.line(&[low, high], 1.4, ink.alpha(0.6), false);
@@ -285,11 +290,11 @@ impl Plan {
         }
         let up = piece.iter().map(|b| self.area.at((b.0, b.2)));
         let down = piece.iter().rev().map(|b| self.area.at((b.0, b.1)));
-        canvas.polygon(&up.chain(down).collect::<Vec<_>>(), ink.alpha(BAND));
+        canvas.polygon(&up.chain(down).collect::<Vec<_>>(), ink.alpha(opacity));
     }
 
     fn marks(&self, canvas: &mut Canvas, figure: &Figure) {
-        let drawn = self.drawn(figure);
+        let mut drawn = self.drawn(figure);
         let area = self.area;
         for mark in &figure.marks {
             let at = match mark {
@@ -329,7 +334,11 @@ impl Plan {
                     (label, seats)
                 }
             };
-            let (x, y, anchor) = area.best_seat(&seats, text_width(label, NOTE_SIZE as f64), &drawn);
+            let width = text_width(label, NOTE_SIZE as f64);
+            let (x, y, anchor) = area.best_seat(&seats, width, &drawn);
+            // The next label does not cover this one, whatever else it covers.
+            let left = if anchor == End { x - width } else { x };
+            drawn.extend((0..=width as usize).map(|at| (left + at as f64, y)));
             canvas.note(label, (x, y), NOTE_SIZE, anchor);
         }
     }
@@ -357,13 +366,21 @@ impl Plan {
 const NOTE_LINE: f64 = 15.0;
 const TITLE_LINE: f64 = 16.0;
 const KEY_LINE: f64 = 16.0;
+/// About how much of the width lies beside the axes: notes are written before it is known.
+const ASIDE: f64 = 80.0;
 /// Where the names of the key begin, from the left.
 const KEY: f64 = 36.0;
 /// Names along an axis have at most so many lines.
 const NAME_LINES: usize = 3;
 
+/// Columns that points are thinned to. A stroke is two pixels wide: more columns are not visible, and a page has every figure twice.
+fn columns(figure: &Figure, width: f64) -> usize {
+    let visible = (width / 2.0).clamp(16.0, 280.0) as usize;
+    (BUDGET / (4 * figure.lines.len().max(1))).clamp(16, visible)
+}
+
 /// Notes about the axes, and about replacements of the data in the drawing.
-fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) -> String {
+fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>], width: f64) -> String {
     let mut notes = Vec::new();
     match (x.is_log(), y.is_log()) {
         (true, true) => notes.push("both axes logarithmic".to_owned()),
@@ -376,6 +393,10 @@ fn notes(figure: &Figure, x: &Ruler, y: &Ruler, envelopes: &[Option<Envelope>]) 
     }
     if envelopes.iter().any(Option::is_some) {
         notes.push("line: mean of neighbouring samples, shade: their range".to_owned());
+    }
+    let longest = figure.lines.iter().filter_map(|line| line.band.as_ref()).map(Vec::len).max().unwrap_or(0);
+    if figure.stacked && longest > 2 * columns(figure, width) {
+        notes.push("means of neighbouring samples".to_owned());
     }
     let most = figure.lines.iter().filter_map(|line| cut_off(figure, line, y)).map(|(_, value)| value);
     if let Some(most) = most.max_by(f64::total_cmp) {
@@ -412,8 +433,13 @@ fn shape(figure: &Figure, line: usize) -> Shape {
     Shape::number(own.saturating_sub(1))
 }
 
-/// Opacity of a band.
+/// Opacity of a band, and of one in a stack, which is all that there is of its line.
 const BAND: f64 = 0.18;
+const STACKED: f64 = 0.75;
+
+fn opacity(figure: &Figure, line: &Line) -> f64 {
+    if figure.stacked && line.points.is_empty() { STACKED } else { BAND }
+}
 
 fn sparse(line: &Line) -> bool {
     line.style != Style::Steps && !line.points.is_empty() && line.points.len() <= SPARSE
@@ -434,7 +460,8 @@ fn rulers(figure: &Figure, wanted: (usize, usize)) -> (Ruler, Ruler) {
         Mark::Point { y, .. } => Some(*y),
         Mark::Vertical { .. } => None,
     });
-    let few = figure.lines.iter().all(|l| l.points.len() <= SPARSE && l.style != Style::Steps);
+    let count = |l: &Line| if l.points.is_empty() { l.band.as_ref().map_or(0, Vec::len) } else { l.points.len() };
+    let few = figure.lines.iter().all(|l| count(l) <= SPARSE && l.style != Style::Steps);
     let (fit_x, fit_y) = match (figure.equal_aspect, few) {
         (true, _) => (Fit::Airy, Fit::Airy),
         (false, true) => (Fit::Airy, Fit::FromZero),

@@ -89,8 +89,15 @@ pub(crate) fn dots(points: &[Point], x: &Ruler, y: &Ruler, columns: usize) -> Ve
         .collect()
 }
 
-/// The pieces of a band inside the drawing, as x, low, high.
-pub(crate) fn bands(band: &[(f64, f64, f64)], x: &Ruler, y: &Ruler, columns: usize) -> Vec<Vec<(f64, f64, f64)>> {
+/// The pieces of a band inside the drawing, as x, low, high. Of more points than columns, a column has the range of its points; a
+/// band that is stacked on others has their mean, so that it begins where the one below ends.
+pub(crate) fn bands(
+    band: &[(f64, f64, f64)],
+    x: &Ruler,
+    y: &Ruler,
+    columns: usize,
+    stacked: bool,
+) -> Vec<Vec<(f64, f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64, f64)>> = vec![Vec::new()];
     for b in band {
         // On a logarithmic axis a band that reaches down to zero reaches the bottom.
@@ -109,17 +116,14 @@ pub(crate) fn bands(band: &[(f64, f64, f64)], x: &Ruler, y: &Ruler, columns: usi
     for piece in &mut pieces {
         piece.sort_by(|a, b| a.0.total_cmp(&b.0));
         if piece.len() > 2 * columns {
-            let mut thin: Vec<(f64, f64, f64)> = Vec::new();
-            let mut column = usize::MAX;
-            for b in piece.iter() {
-                let this = (b.0 * columns as f64) as usize;
-                match thin.last_mut() {
-                    Some(t) if this == column => *t = (t.0, t.1.min(b.1), t.2.max(b.2)),
-                    _ => thin.push(*b),
-                }
-                column = this;
-            }
-            *piece = thin;
+            let column = |b: &(f64, f64, f64)| (b.0 * columns as f64) as usize;
+            let one = |all: &[(f64, f64, f64)]| {
+                let n = all.len() as f64;
+                let sum = all.iter().fold((0.0, 0.0, 0.0), |s, b| (s.0 + b.0, s.1 + b.1, s.2 + b.2));
+                let range = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |r, b| (r.0.min(b.1), r.1.max(b.2)));
+                if stacked { (sum.0 / n, sum.1 / n, sum.2 / n) } else { (all[0].0, range.0, range.1) }
+            };
+            *piece = piece.chunk_by(|a, b| column(a) == column(b)).map(one).collect();
         }
     }
     pieces
@@ -298,7 +302,7 @@ mod tests {
         let mut broken = every(3000, 4);
         broken[1500].1 = f64::NAN;
         let broken = envelope(&broken, &unit(), &unit()).expect("still dense");
-        assert_eq!(bands(&broken.band, &unit(), &unit(), 560).len(), 2, "a gap is a gap");
+        assert_eq!(bands(&broken.band, &unit(), &unit(), 560, false).len(), 2, "a gap is a gap");
     }
 
     #[test]
@@ -315,7 +319,23 @@ mod tests {
     #[test]
     fn a_band_is_cut_at_gaps_and_stays_inside() {
         let band = [(0.0, 0.1, 0.2), (0.5, -1.0, 3.0), (0.7, f64::NAN, 0.2), (0.9, 0.4, 0.3)];
-        let pieces = bands(&band, &unit(), &unit(), 100);
+        let pieces = bands(&band, &unit(), &unit(), 100, false);
         assert_eq!(pieces, [vec![(0.0, 0.1, 0.2), (0.5, 0.0, 1.0)], vec![(0.9, 0.3, 0.4)]]);
+    }
+
+    /// The upper limit of a band of a stack is the lower one of the next: in a drawing of few columns too.
+    #[test]
+    fn bands_of_a_stack_touch_and_do_not_overlap() {
+        let n = 10_000;
+        let at = |i: usize| i as f64 / n as f64;
+        let first = |i: usize| if i.is_multiple_of(3) { 0.5 } else { 0.1 };
+        let below: Vec<(f64, f64, f64)> = (0..n).map(|i| (at(i), 0.0, first(i))).collect();
+        let above: Vec<(f64, f64, f64)> = (0..n).map(|i| (at(i), first(i), first(i) + 0.2)).collect();
+        let drawn = [below, above].map(|band| bands(&band, &unit(), &unit(), 100, true).remove(0));
+        assert_eq!(drawn[0].len(), 100);
+        for (below, above) in drawn[0].iter().zip(&drawn[1]) {
+            assert_eq!((below.0, below.2), (above.0, above.1));
+            assert!((above.2 - above.1 - 0.2).abs() < 1e-12, "as high as its value");
+        }
     }
 }

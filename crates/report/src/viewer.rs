@@ -8,7 +8,7 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::figure::{Axis, Figure, Line, Mark, Style};
+use crate::figure::{Axis, Figure, Line, Mark, Spread, Style};
 use crate::palette;
 
 /// The script and the style sheet of `web/`.
@@ -95,6 +95,8 @@ struct Curve<'a> {
     band: Option<[usize; 3]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[usize; 3]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread: Option<Spread>,
 }
 
 fn of_figure<'a>(figure: &'a Figure, columns: &mut Columns) -> Drawn<'a> {
@@ -123,6 +125,7 @@ fn of_line<'a>(line: &'a Line, columns: &mut Columns) -> Curve<'a> {
         y: columns.add(line.points.iter().map(|p| p.1)),
         band: line.band.as_deref().map(|band| columns.three(band)),
         range: line.range.as_deref().map(|range| columns.three(range)),
+        spread: line.spread,
     }
 }
 

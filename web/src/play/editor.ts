@@ -149,7 +149,7 @@ export class Editor {
       drawSelection(),
       highlightActiveLine(),
       closeBrackets(),
-      tooltips({ position: "absolute" }),
+      tooltips({ position: "fixed" }),
       StreamLanguage.define(toml),
       syntaxHighlighting(COLOURS),
       autocompletion({ override: [(context) => complete(schema, context)], icons: false }),

@@ -25,3 +25,8 @@ function decoded(bytes: Uint8Array): string | null {
     return null;
   }
 }
+
+/** Reasons as sentences, each with its full stop. */
+export function sentences(reasons: readonly string[]): string {
+  return reasons.map((reason) => (/[.!?]$/.test(reason) ? reason : `${reason}.`)).join(" ");
+}

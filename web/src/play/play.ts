@@ -4,9 +4,10 @@ import { element, rich, save } from "../element";
 import { Links } from "../link";
 import { quantity } from "../number";
 import type { Key, Shown, World, Wrong } from "./core";
+import { Age } from "./age";
 import { Desk, type Told } from "./desk";
 import { Editor } from "./editor";
-import { opened } from "./file";
+import { opened, sentences } from "./file";
 import { type Lesson, showLesson } from "./lesson";
 import { Results } from "./results";
 import type { Schema } from "./schema";
@@ -35,6 +36,10 @@ const LARGEST = 2_000_000;
 /** What the last line of a record's header begins with. */
 const RECORD = "# SHA-256 of all bytes above this line: ";
 
+/** What the page has of a run, and of the theory. */
+const OF_RUN = ["run-facts", "run-bench", "run"];
+const OF_THEORY = ["theory-facts", "theory-bench", "theory"];
+
 function get<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
@@ -60,6 +65,11 @@ class Playground {
   readonly #scenarios: readonly Ready[];
   #name = "scenario.toml";
   #timer = 0;
+  readonly #runAge = new Age(() => {
+    this.#old(OF_RUN, true);
+    this.#say(`Running.${this.#grey()}`);
+  });
+  readonly #theoryAge = new Age(() => this.#old(OF_THEORY, true));
   #slid: string | null = null;
 
   constructor(module: WebAssembly.Module, schema: Schema, lessons: readonly Lesson[], scenarios: readonly Ready[]) {
@@ -84,7 +94,7 @@ class Playground {
   /** The scenario of the address, or the first lesson. */
   async start(): Promise<void> {
     const { hash } = window.location;
-    let damaged = "";
+    let amiss = "";
     try {
       const shared = await unpacked(hash);
       if (shared !== null) {
@@ -93,11 +103,14 @@ class Playground {
         return;
       }
     } catch (error) {
-      damaged = `The address has no scenario that can be read: ${error instanceof Error ? error.message : error}.`;
+      amiss = `The address has no scenario that can be read: ${error instanceof Error ? error.message : error}.`;
     }
-    const named = this.#lessons.find(({ id }) => hash === `#${id}`) ?? this.#lessons[0];
-    if (named !== undefined) this.#teach(named);
-    if (damaged !== "") this.#notice(`${damaged} The first lesson is here instead.`);
+    const lesson = this.#lessons.find(({ id }) => hash === `#${id}`);
+    if (lesson === undefined && hash.length > 1 && amiss === "")
+      amiss = `The address names ${hash}, which is no lesson.`;
+    const first = lesson ?? this.#lessons[0];
+    if (first !== undefined) this.#teach(first);
+    if (amiss !== "") this.#notice(`${amiss} The first lesson is here instead.`);
   }
 
   #menus(): void {
@@ -130,7 +143,7 @@ class Playground {
     get("share").addEventListener("click", () => void this.#share());
     get("stop").addEventListener("click", () => {
       this.#runs.stop();
-      this.#old(["run-facts", "run-bench", "run"], true);
+      this.#old(OF_RUN, true);
       this.#say("Stopped.");
     });
     this.#world.addEventListener("change", () => this.#compute());
@@ -145,17 +158,26 @@ class Playground {
         this.#compute();
       });
     }
+    window.addEventListener("hashchange", () => void this.start());
+    // Text that is dragged within the editor is the editor's. A file is the page's: the editor would take its text for typed.
     document.addEventListener("dragover", (event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
       document.body.classList.add("dropping");
     });
     document.addEventListener("dragleave", () => document.body.classList.remove("dropping"));
-    document.addEventListener("drop", (event) => {
-      event.preventDefault();
-      document.body.classList.remove("dropping");
-      const dropped = event.dataTransfer?.files[0];
-      if (dropped !== undefined) void this.#open(dropped);
-    });
+    document.addEventListener(
+      "drop",
+      (event) => {
+        document.body.classList.remove("dropping");
+        const dropped = event.dataTransfer?.files[0];
+        if (dropped === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        void this.#open(dropped);
+      },
+      { capture: true },
+    );
   }
 
   #teach(lesson: Lesson): void {
@@ -202,7 +224,7 @@ class Playground {
     const told = await this.#texts.ask<{ scenario: string }>({ do: "open", text });
     if (told === null) return;
     if ("ok" in told.answer) this.#load("record-scenario.toml", told.answer.ok.scenario, null, 0);
-    else this.#notice(`${file.name}: ${"refused" in told.answer ? told.answer.refused.join(" ") : "no record"}`);
+    else this.#notice(`${file.name}: ${"refused" in told.answer ? sentences(told.answer.refused) : "no record"}`);
   }
 
   async #share(): Promise<void> {
@@ -243,12 +265,16 @@ class Playground {
     void this.#texts.ask<Read>({ do: "read", ...text }).then((told) => {
       if (told !== null) this.#heardText(told, text.text);
     });
+    this.#theoryAge.requested();
     void this.#theories.ask<Shown>({ do: "theory", cell, ...text }).then((told) => {
       if (told !== null) this.#heardTheory(told, value);
+      this.#theoryAge.answered(told !== null);
     });
     const request = { do: "run", cell, world: this.#world.value as World, ...text } as const;
+    this.#runAge.requested();
     void this.#runs.ask<Shown>(request).then((told) => {
       if (told !== null) this.#heardRun(told, value);
+      this.#runAge.answered(told !== null);
     });
   }
 
@@ -275,14 +301,13 @@ class Playground {
   #heardRun({ answer, seconds }: Told<Shown>, value: number | null): void {
     const refused = get("refused");
     refused.hidden = !("refused" in answer);
-    if ("refused" in answer) refused.replaceChildren(...rich(answer.refused.join(" ")));
+    if ("refused" in answer) refused.replaceChildren(...rich(sentences(answer.refused)));
     if (!("ok" in answer)) {
-      this.#old(["run-facts", "run-bench", "run"], true);
-      const drawn = get("run-facts").childElementCount + get("run").childElementCount > 0;
-      this.#say(drawn ? "Not run. The numbers and figures in grey are of the last text that ran." : "Not run.");
+      this.#old(OF_RUN, true);
+      this.#say(`Not run.${this.#grey()}`);
       return;
     }
-    this.#old(["run-facts", "run-bench", "run"], false);
+    this.#old(OF_RUN, false);
     this.#run.show(answer.ok);
     showRun(get("run-facts"), answer.ok);
     if (value !== null) this.#trail.ran(value, answer.ok.summary);
@@ -294,11 +319,11 @@ class Playground {
     const none = get("no-theory");
     none.hidden = !("refused" in answer);
     if ("refused" in answer) {
-      none.replaceChildren(...rich(`No stability analysis of this scenario: ${answer.refused.join(" ")}.`));
+      none.replaceChildren(...rich(`No stability analysis of this scenario: ${sentences(answer.refused)}`));
       this.#theory.clear();
       showTheory(get("theory-facts"), undefined);
     }
-    this.#old(["theory-facts", "theory-bench", "theory"], "errors" in answer);
+    this.#old(OF_THEORY, "errors" in answer);
     if (!("ok" in answer)) return;
     this.#theory.show(answer.ok);
     showTheory(get("theory-facts"), answer.ok.margins);
@@ -318,6 +343,12 @@ class Playground {
         return element("li", {}, go);
       }),
     );
+  }
+
+  /** What the page says of numbers and figures in grey, if there are any. */
+  #grey(): string {
+    const drawn = get("run-facts").childElementCount + get("run").childElementCount > 0;
+    return drawn ? " The numbers and figures in grey are of the last text that ran." : "";
   }
 
   /** Marks what is on the page of another text than that in the editor. */

@@ -78,8 +78,18 @@ export function wordsOf(schemas: readonly Schema[]): string[] {
   return [...new Set(words.map((word) => JSON.stringify(word)))];
 }
 
+/** An end of a range, and whether it is no value itself. */
+export interface End {
+  readonly at: number | null;
+  readonly open: boolean;
+}
+
 /** The range of a plain number. */
-export function rangeOf(schemas: readonly Schema[]): readonly [number | null, number | null] {
+export function rangeOf(schemas: readonly Schema[]): readonly [End, End] {
   const number = schemas.find(({ type }) => type === "number" || type === "integer");
-  return [number?.minimum ?? number?.exclusiveMinimum ?? null, number?.maximum ?? number?.exclusiveMaximum ?? null];
+  const end = (at: number | undefined, beyond: number | undefined) => ({
+    at: at ?? beyond ?? null,
+    open: at === undefined,
+  });
+  return [end(number?.minimum, number?.exclusiveMinimum), end(number?.maximum, number?.exclusiveMaximum)];
 }

@@ -1,6 +1,7 @@
 // From a number in the text to the range of a slider, and back to text.
 
 import type { Key } from "./core";
+import type { End } from "./schema";
 
 /** A range in the unit that is written, and whether equal steps are equal factors. */
 export interface Range {
@@ -21,18 +22,22 @@ export function written(text: string): { readonly number: number; readonly unit:
 }
 
 /** The range of a slider. `schema` is that of a plain number; a lesson may say its own, in the unit that is written. */
-export function rangeFor(
-  key: Key,
-  schema: readonly [number | null, number | null],
-  own?: readonly [number, number],
-): Range {
+export function rangeFor(key: Key, schema: readonly [End, End], own?: readonly [number, number]): Range {
   const { number } = written(key.text);
   if (own !== undefined) return { least: own[0], most: own[1], log: own[0] > 0 && own[1] / own[0] > 20 };
   // How much the written unit is in the base unit, in which a law has its range.
   const factor = key.value === 0 || number === 0 ? 1 : key.value / number;
   const limit = (value: number | null | undefined) => (value === null || value === undefined ? null : value / factor);
-  const [low, high] = [limit(key.least ?? schema[0]), limit(key.most ?? schema[1])];
-  if (low !== null && high !== null && high - low <= 100 && (low <= 0 || high / low <= 100) && !key.whole) {
+  const ends = [limit(key.least ?? schema[0].at), limit(key.most ?? schema[1].at)] as const;
+  // An end that is no value is a step away, or a hundredth: values have three digits.
+  const step = ends[0] === null || ends[1] === null ? 0 : (ends[1] - ends[0]) / STEPS;
+  const inner = (end: number | null, sign: 1 | -1, open: boolean) =>
+    end === null || !open ? end : end + sign * (step || Math.abs(end) / 100);
+  const low = inner(ends[0], 1, key.least === undefined && schema[0].open);
+  const high = inner(ends[1], -1, key.most === undefined && schema[1].open);
+  const [first, last] = ends;
+  const narrow = first !== null && last !== null && last - first <= 100 && (first <= 0 || last / first <= 100);
+  if (low !== null && high !== null && narrow && !key.whole) {
     return { least: low, most: high, log: false };
   }
   if (number <= 0) return { least: low ?? Math.min(number * REACH, 0), most: Math.min(high ?? 10, 10), log: false };

@@ -108,6 +108,7 @@ export class Trail {
       y: Float64Array.from(points, ([, y]) => y),
       band: null,
       range: null,
+      spread: null,
       rising: true,
     };
     return {

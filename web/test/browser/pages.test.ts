@@ -83,7 +83,8 @@ async function reading(page: Page): Promise<string> {
   return page.$eval("figure .spoken", (spoken) => spoken.textContent ?? "");
 }
 
-async function press(page: Page, ...keys: ("ArrowRight" | "Home" | "End" | "+" | "-" | "0")[]): Promise<void> {
+type Key = "ArrowRight" | "ArrowLeft" | "Home" | "End" | "PageUp" | "PageDown" | "+" | "-" | "0";
+async function press(page: Page, ...keys: Key[]): Promise<void> {
   await page.focus("figure .stage");
   for (const key of keys) await page.keyboard.press(key);
   await frames(page);
@@ -146,6 +147,45 @@ for (const name of BROWSERS) {
       assert.match(await reading(page), /^Time 22\.5 s/);
       await press(page, "0");
       assert.equal(await zoomed(), 0);
+      await page.close();
+    });
+
+    test("a view moves as far as there is anything, and is read up to its end", async () => {
+      const [page] = await open(light, report, 1280);
+      await press(page, "+", "+", ...Array<Key>(12).fill("PageUp"), "Home");
+      assert.match(await reading(page), /^Time 0 s: b [\d.]+ .?s/);
+      await press(page, ...Array<Key>(12).fill("PageDown"), "End");
+      assert.match(await reading(page), /^Time 30 s: .*ms/);
+      const hidden = () => page.$eval("figure .tip", (tip) => (tip as HTMLElement).hidden);
+      for (let i = 0; i < 4; i++) {
+        await press(page, "+", "ArrowRight");
+        assert.equal(await hidden(), false, `${await reading(page)}, zoomed in ${i + 3} times`);
+      }
+      await page.close();
+    });
+
+    test("a figure of points is read point by point, and its ellipses as their means", async () => {
+      const [page] = await open(light, report, 1280);
+      const host = await page.waitForSelector("::-p-xpath(//figure[.//*[.='Round-trip time against goodput']])");
+      await host?.evaluate((found) => found.scrollIntoView({ behavior: "instant" }));
+      await page.waitForFunction((found) => (found?.querySelector("canvas")?.height ?? 150) !== 150, {}, host);
+      const said = async (key: Key) => {
+        await host?.$eval(".stage", (stage) => (stage as HTMLElement).focus());
+        await page.keyboard.press(key);
+        await frames(page);
+        const words = (await host?.$eval(".spoken", (spoken) => spoken.textContent ?? "")) ?? "";
+        const found =
+          /^Round-trip time, mean [\d.]+ ms, standard deviation [\d.]+ .?s: (one|two) mean [\d.]+ Mbit\/s/.exec(words);
+        return found?.[1] ?? words;
+      };
+      const all: string[] = [];
+      for (const key of ["Home", "ArrowRight", "End", "ArrowLeft", "ArrowLeft", "End", "Home"] as const) {
+        all.push(await said(key));
+      }
+      assert.deepEqual(all, ["one", "two", "two", "one", "one", "two", "one"]);
+      await (await host?.$(".legend button"))?.click();
+      assert.equal(await said("Home"), "two", "the mean goes with its ellipse");
+      assert.equal(await host?.$$eval(".legend button", (buttons) => buttons.length), 2);
       await page.close();
     });
 

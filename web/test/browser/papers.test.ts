@@ -80,24 +80,32 @@ text = "A queue is <script>alert(2)</script> longer."
 
 const folder = mkdtempSync(join(tmpdir(), "penstock-papers-"));
 const report = join(folder, "out", "tiny", "report.html");
+const atlas = join(folder, "out", "atlas.html");
+/** As long as the titles of some papers. */
+const LONG = "Analysis and design of controllers that steer queues: with models of windows, rates, delays and losses";
 
 before(() => {
-  const paper = join(folder, "papers", "tiny");
-  mkdirSync(paper, { recursive: true });
-  writeFileSync(join(paper, "cells.toml"), CELLS);
-  writeFileSync(join(paper, "paper.toml"), PAPER);
-  const words = ["paper", "tiny", "--papers", join(folder, "papers"), "--quiet", "--out", join(folder, "out")];
+  for (const [key, text] of [
+    ["tiny", PAPER],
+    ["long", PAPER.replace(/^title = .*$/m, `title = "${LONG}"`)],
+  ] as const) {
+    const paper = join(folder, "papers", key);
+    mkdirSync(paper, { recursive: true });
+    writeFileSync(join(paper, "cells.toml"), CELLS);
+    writeFileSync(join(paper, "paper.toml"), text);
+  }
+  const words = ["paper", "--papers", join(folder, "papers"), "--quiet", "--out", join(folder, "out")];
   const { status, stderr } = spawnSync(PENSTOCK, words, { encoding: "utf8" });
   // None of its verdicts is on record.
   assert.equal(status, 1, stderr);
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-async function open(browser: Browser, width: number): Promise<[Page, string[]]> {
+async function open(browser: Browser, width: number, path = report): Promise<[Page, string[]]> {
   const page = await browser.newPage();
   const said = listen(page);
   await page.setViewport({ width, height: 900 });
-  await page.goto(pathToFileURL(report).href);
+  await page.goto(pathToFileURL(path).href);
   await page.waitForSelector(".choices select");
   return [page, said];
 }
@@ -125,6 +133,14 @@ for (const name of BROWSERS) {
           await page.close();
         }
       }
+    });
+
+    test("the atlas is as wide as a telephone, whatever its papers are called", async () => {
+      const [page, said] = await open(light, 360, atlas);
+      const titles = await page.$$eval(".choices option", (all) => all.map((each) => each.textContent ?? ""));
+      assert.ok(titles.includes(LONG), titles.join(" | "));
+      await sound(page, said, "light", "the atlas");
+      await page.close();
     });
 
     test("a choice of verdicts leaves the figures that have them, in the index and below", async () => {

@@ -84,6 +84,9 @@ async function ran(page: Page, count: number): Promise<void> {
   await page.waitForFunction((least) => Number(document.body.dataset["ran"] ?? 0) >= least, { timeout: 60_000 }, count);
 }
 const runs = (page: Page) => page.evaluate(() => Number(document.body.dataset["ran"] ?? 0));
+/** Waits for the title of a page: another thread reads the text, and may be later than the run. */
+const titled = (page: Page, title: string) =>
+  page.waitForFunction((wanted) => document.title === wanted, { timeout: 5000 }, title);
 const text = (page: Page, selector: string) => page.$eval(selector, (found) => found.textContent ?? "");
 const shared = async (scenario: string) => `#${await packed({ text: scenario, world: "packets", cell: 0 })}`;
 
@@ -162,7 +165,7 @@ for (const name of BROWSERS) {
 
     test("hostile names stay text", async () => {
       const [page, said] = await open(light, await shared(SCENARIO));
-      assert.equal(await page.title(), `${TITLE} \u2013 Penstock playground`);
+      await titled(page, `${TITLE} \u2013 Penstock playground`);
       assert.match(await text(page, "#run"), /<img src=x onerror=alert\(1\)>/);
       assert.equal((await page.$$("img, #run script, #run i")).length, 0);
       assert.deepEqual(said, []);
@@ -266,6 +269,68 @@ for (const name of BROWSERS) {
       await page.close();
     });
 
+    test("numbers of the text before are grey while a run takes long", async () => {
+      const [page] = await open(light, await shared(SCENARIO.replace('"10 s"', '"400 s"')));
+      const slider = "#slide-links-b-i-rate";
+      await page.waitForSelector(slider);
+      await page.focus(slider);
+      await page.keyboard.press("End");
+      await page.waitForSelector("#run-facts.old");
+      assert.match(
+        await text(page, "#status"),
+        /^Running\. The numbers and figures in grey are of the last text that ran\.$/,
+      );
+      await ran(page, 2);
+      await page.waitForFunction(() => document.querySelector("#run-facts.old") === null);
+      assert.match(await text(page, "#status"), /^Ran in/);
+      await page.close();
+    });
+
+    test("a file that is dropped on the editor is opened, and not typed", async () => {
+      const [page] = await open(light, "#windows");
+      const before = await runs(page);
+      await page.evaluate((content) => {
+        const target = document.querySelector("#editor")?.shadowRoot?.querySelector(".cm-content");
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([content], "dropped.txt"));
+        const { left, top } = (target as Element).getBoundingClientRect();
+        const at = { clientX: left + 40, clientY: top + 40 };
+        const init = { dataTransfer, bubbles: true, composed: true, cancelable: true, ...at };
+        target?.dispatchEvent(new DragEvent("drop", init));
+      }, "no scenario");
+      await page.waitForSelector("#notice:not([hidden])");
+      assert.match(await text(page, "#notice"), /^dropped\.txt is not a scenario/);
+      // A second reader of the file would need a moment.
+      await new Promise((done) => setTimeout(done, 300));
+      const written = await page.evaluate(
+        () => document.querySelector("#editor")?.shadowRoot?.querySelector(".cm-content")?.textContent ?? "",
+      );
+      assert.ok(written.length > 100 && !written.includes("no scenario"));
+      assert.equal(await runs(page), before);
+      await page.close();
+    });
+
+    test("an address that is opened on the page is followed", async () => {
+      const [page] = await open(light, "#windows");
+      const go = async (hash: string) => {
+        const before = await runs(page);
+        await page.evaluate((to) => {
+          window.location.hash = to;
+        }, hash);
+        await ran(page, before + 1);
+      };
+      await go(await shared(SCENARIO));
+      await titled(page, `${TITLE} \u2013 Penstock playground`);
+      await go("#delay-stability");
+      assert.equal(await page.$eval("#lesson", (found) => (found as HTMLSelectElement).value), "delay-stability");
+      await go("#no-such-lesson");
+      assert.match(
+        await text(page, "#notice"),
+        /names #no-such-lesson, which is no lesson\. The first lesson is here instead\./,
+      );
+      await page.close();
+    });
+
     test("numbers and cells of a text that ran are not those of one with an error", async () => {
       const [page, said] = await open(light, await shared(`${SCENARIO}[sweep]\nseed = { count = 3 }\n`));
       await page.waitForSelector("#cells:not([hidden])");
@@ -304,6 +369,7 @@ for (const name of BROWSERS) {
 
     test("the editor completes keys and laws", async () => {
       const page = await light.newPage();
+      await page.setViewport({ width: 1280, height: 900 });
       await page.goto(home + (await shared(`${SCENARIO}[links.c]\n`)));
       await page.waitForSelector("#errors button");
       const offered = () =>
@@ -325,6 +391,13 @@ for (const name of BROWSERS) {
       await page.keyboard.type("bu");
       await wait();
       assert.ok((await offered()).includes("buffer"));
+      // The words beside it reach out of the editor, and are on top there.
+      await page.waitForFunction(() => {
+        const info = document.querySelector("#editor")?.shadowRoot?.querySelector(".cm-completionInfo");
+        if (info == null) return false;
+        const { right, top, bottom } = info.getBoundingClientRect();
+        return document.elementFromPoint(right - 5, (top + bottom) / 2)?.id === "editor";
+      });
       await page.keyboard.press("Escape");
       await page.keyboard.type('ffer = "1 bdp"\naqm = { law = "re');
       await wait();

@@ -8,7 +8,8 @@ import { column, type Curve, type Figure, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
 import { broken, rowsOf, withNames } from "../../src/names";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
-import { side, wholeX, wholeY } from "../../src/view";
+import { pointsOf, readPoint } from "../../src/read";
+import { isFunction, moved, restacked, side, wholeX, wholeY } from "../../src/view";
 
 /** As the page has it: 32-bit numbers in base64. */
 function four(...values: number[]): string {
@@ -213,7 +214,7 @@ test("a step holds until the next one", () => {
   );
   const line = page().figure(0)?.lines[0] as never;
   assert.deepEqual(
-    [0.05, 0.14, 0.16, 9].map((x) => sampleAt(line, x)),
+    [0.05, 0.14, 0.16, 0.42].map((x) => sampleAt(line, x)),
     [0, 0, 1, 3],
   );
 });
@@ -224,4 +225,162 @@ test("a title is the name of a file, a long one with its end", () => {
   const long = (end: string) => fileName(`${"y".repeat(300)} ${end}`);
   assert.equal(long("a"), `${"y".repeat(30)}-${"y".repeat(27)}-a.csv`);
   assert.notEqual(long("a"), long("b"));
+});
+
+/** A figure of lines with these samples. */
+function lines(...all: (readonly [x: readonly number[], y: readonly number[]])[]): Figure {
+  const figure = page().figure(0) as Figure;
+  const [line] = figure.lines as [Curve];
+  const made = all.map(([x, y], i) => ({
+    ...line,
+    name: "abc"[i] ?? "",
+    x: Float64Array.from(x),
+    y: Float64Array.from(y),
+  }));
+  return { ...figure, lines: made };
+}
+
+test("between two samples an axis shows what the line has there", () => {
+  const figure = lines([
+    [0, 10, 20],
+    [0, 100, 40],
+  ]);
+  const near = ([low, high]: readonly [number, number], a: number, b: number) =>
+    assert.ok(Math.abs(low - a) < 0.2 * (b - a) && Math.abs(high - b) < 0.2 * (b - a), `${low} to ${high}`);
+  near(wholeY(figure, choice, [4, 6]), 38, 62);
+  near(wholeY(figure, choice, [12, 14]), 74, 90);
+  // With a sample in view, the line still enters and leaves.
+  near(wholeY(figure, choice, [9, 11]), 88, 101);
+  const log = wholeY(
+    lines([
+      [1, 10],
+      [1, 100],
+    ]),
+    { ...choice, xLog: true, yLog: true },
+    [2, 5],
+  );
+  near(log, 4, 25);
+  // Nothing is drawn over a gap.
+  assert.deepEqual(
+    wholeY(
+      lines([
+        [0, 10],
+        [5, Number.NaN],
+      ]),
+      choice,
+      [4, 6],
+    ),
+    [0, 1],
+  );
+});
+
+test("beyond its ends a line has no value", () => {
+  const [line] = lines([
+    [1, 2, 3],
+    [5, 6, 7],
+  ]).lines as [Curve];
+  assert.deepEqual(
+    [-0.1, 0.1, 3.9, 4.1].map((x) => sampleAt(line, x)),
+    [-1, 0, 2, -1],
+    "a sample is one of the time up to its neighbour",
+  );
+  const [one] = lines([[1], [5]]).lines as [Curve];
+  assert.deepEqual(
+    [0.9, 1, 1.1].map((x) => sampleAt(one, x)),
+    [-1, 0, -1],
+  );
+});
+
+test("a view moves no further than there is anything", () => {
+  const axis = { label: "", unit: "", scale: "linear", range: null, ticks: [] } as const;
+  const whole = [0, 30] as const;
+  const x = side(axis, [10, 20], false, [0, 100], 5);
+  assert.deepEqual(moved([10, 20], x, 50, whole), [15, 25]);
+  assert.deepEqual(moved([10, 20], x, 5000, whole), [20, 30]);
+  assert.deepEqual(moved([10, 20], x, -5000, whole), [0, 10]);
+  assert.deepEqual(moved([0, 30], x, 70, whole), [0, 30]);
+  const log = side(axis, [1, 10], true, [0, 100], 5);
+  assert.deepEqual(
+    moved([1, 10], log, -5000, [0.1, 100]).map((v) => v.toFixed(6)),
+    ["0.100000", "1.000000"],
+  );
+});
+
+test("a stack closes where a line is off, and comes back", () => {
+  const figure = lines([[], []], [[], []], [[], []]);
+  const x = Float64Array.of(1, 2);
+  const bands = [
+    [0, 0, 3, 4],
+    [3, 4, 5, 5],
+    [5, 5, 6, 9],
+  ].map(([a, b, c, d]) => ({
+    x,
+    low: Float64Array.of(a as number, b as number),
+    high: Float64Array.of(c as number, d as number),
+  }));
+  const stack = {
+    ...figure,
+    stacked: true,
+    lines: figure.lines.map((line, i) => ({ ...line, band: bands[i] ?? null })),
+  };
+  const drawn = (off: number[]) =>
+    restacked(stack, new Set(off)).lines.map(({ band }) => [...(band?.low ?? []), ...(band?.high ?? [])]);
+  assert.deepEqual(drawn([0]).slice(1), [
+    [0, 0, 2, 1],
+    [2, 1, 3, 5],
+  ]);
+  assert.deepEqual(drawn([1])[2], [3, 4, 4, 8]);
+  assert.deepEqual(drawn([]), drawn([0, 1, 2]));
+});
+
+test("an ellipse is read, stepped through and saved as its mean and deviations", () => {
+  const plain = lines(
+    [
+      [1, 2, 1, 0, 1],
+      [0, 2, 4, 2, 0],
+    ],
+    [
+      [1, 1],
+      [2, 2],
+    ],
+  );
+  const spread = { mean: [1, 2], deviation: [1, 0.5], correlation: 0.25, samples: [20, 40] } as const;
+  const figure = { ...plain, lines: plain.lines.map((line) => ({ ...line, spread })) };
+  assert.equal(isFunction(figure), false, "though the second one has one x");
+  assert.deepEqual(pointsOf(figure, choice), [
+    { line: 0, at: 0 },
+    { line: 1, at: 0 },
+  ]);
+  const reading = readPoint(figure, { line: 1, at: 0 });
+  assert.deepEqual(reading?.values, [
+    { line: 1, name: "b", words: "mean 2 packets, standard deviation 0.5 packets", at: [1, 2] },
+  ]);
+  const [heads, ...rows] = csv(figure).trimEnd().split("\r\n");
+  assert.match(heads ?? "", /^series,"Time, mean \[s\]","Time, standard deviation \[s\]","Time, samples",/);
+  assert.deepEqual(rows, ["a,1,1,20,2,0.5,40,0.25", "b,1,1,20,2,0.5,40,0.25"]);
+});
+
+test("every point of a figure of points is one step", () => {
+  const figure = lines(
+    [
+      [3, 3, 1],
+      [1, 1, 2],
+    ],
+    [
+      [2, 5],
+      [Number.NaN, 4],
+    ],
+  );
+  const points = pointsOf(figure, choice);
+  assert.equal(points.length, 4, "a gap is no point");
+  const words = points.map((point) => {
+    const reading = readPoint(figure, point);
+    return [reading?.x, reading?.values[0]?.name, reading?.point];
+  });
+  assert.deepEqual(words, [
+    [3, "a", 0],
+    [3, "a", 1],
+    [1, "a", 2],
+    [5, "b", 1],
+  ]);
 });

@@ -8,7 +8,8 @@ import { ChangeSet, EditorState, Text } from "@codemirror/state";
 
 import type { Key } from "../../src/play/core";
 import { complete } from "../../src/play/editor";
-import { opened } from "../../src/play/file";
+import { Age } from "../../src/play/age";
+import { opened, sentences } from "../../src/play/file";
 import { placeOf } from "../../src/play/place";
 import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
 import { packed, unpacked } from "../../src/play/share";
@@ -63,13 +64,18 @@ test("a cursor stands in a table, at a key, or at the value of one", () => {
   assert.equal(placeOf("[lin", "").header, true);
 });
 
+const end = (at: number | null, open = false) => ({ at, open });
+const NO_END = [end(null), end(null)] as const;
+
 test("the schema has keys, words and ranges of a place", () => {
   assert.deepEqual(parts('links."a.b".rate'), ["links", "a.b", "rate"]);
   assert.ok(keysOf(SCHEMA, at(SCHEMA, ["links", "b"], null)).get("rate") === "bits per second");
   assert.deepEqual(wordsOf(at(SCHEMA, ["links", "b", "ecn"], null)), ['"keep"', '"bleach"']);
   assert.deepEqual(wordsOf(at(SCHEMA, ["links", "b", "duplex"], null)), ["true", "false"]);
   assert.deepEqual([...keysOf(SCHEMA, at(SCHEMA, ["links", "b", "aqm"], "red")).keys()], ["law", "weight"]);
-  assert.deepEqual(rangeOf(at(SCHEMA, ["links", "b", "loss"], null)), [0, 1]);
+  assert.deepEqual(rangeOf(at(SCHEMA, ["links", "b", "loss"], null)), [end(0), end(1, true)]);
+  const open = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 } as const;
+  assert.deepEqual(rangeOf([open]), [end(0, true), end(1, true)]);
   assert.deepEqual(at(SCHEMA, ["no", "such"], null), []);
 });
 
@@ -94,9 +100,9 @@ test("a completed word has one quote at each end, whatever stands around the cur
 });
 
 test("a slider covers the range of its key, and gives back what it shows", () => {
-  const loss = rangeFor(key({ text: "0.1", value: 0.1, unit: "1", quoted: false }), [0, 1]);
+  const loss = rangeFor(key({ text: "0.1", value: 0.1, unit: "1", quoted: false }), [end(0), end(1)]);
   assert.deepEqual(loss, { least: 0, most: 1, log: false });
-  const time = rangeFor(key({}), [null, null]);
+  const time = rangeFor(key({}), NO_END);
   assert.deepEqual(time, { least: 1, most: 100, log: true });
   for (const range of [loss, time]) {
     assert.equal(valueAt(0, range, false), range.least);
@@ -104,12 +110,53 @@ test("a slider covers the range of its key, and gives back what it shows", () =>
     for (const step of [1, 57, 199]) assert.equal(stepOf(valueAt(step, range, false), range), step);
   }
   // A law's range is in the base unit: 5 ms to 20 ms.
-  const law = rangeFor(key({ least: 0.005, most: 0.02 }), [null, null]);
+  const law = rangeFor(key({ least: 0.005, most: 0.02 }), NO_END);
   assert.deepEqual(law, { least: 5, most: 20, log: false });
   assert.equal(spelled(12.5, key({})), '"12.5 ms"');
   assert.equal(spelled(12.5, key({ text: "3 packets" })), '"13 packets"');
   assert.equal(spelled(2, key({ text: "0.5", quoted: false })), "2.0");
   assert.equal(spelled(2.4, key({ text: "1", quoted: false, whole: true })), "2");
+});
+
+test("a slider stops before an end that its key does not reach", () => {
+  const share = key({ text: "0.3", value: 0.3, unit: "1", quoted: false });
+  const range = rangeFor(share, [end(0, true), end(1, true)]);
+  assert.deepEqual([valueAt(0, range, false), valueAt(STEPS, range, false)], [0.005, 0.995]);
+  const shape = rangeFor(key({ text: "1.2", value: 1.2, unit: "1", quoted: false }), [end(1, true), end(null)]);
+  assert.deepEqual([valueAt(0, shape, false), valueAt(STEPS, shape, false)], [1.01, 12]);
+});
+
+test("reasons are sentences", () => {
+  assert.equal(sentences(["one", "two.", "three"]), "one. two. three.");
+});
+
+test("numbers are old where the next ones take long, and not between two answers that come soon", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  let old = 0;
+  const age = new Age(() => (old += 1));
+  // A slider that is dragged: each answer comes soon, and some requests give way to newer ones.
+  for (let i = 0; i < 5; i++) {
+    age.requested();
+    age.requested();
+    context.mock.timers.tick(150);
+    age.answered(true);
+    age.answered(true);
+  }
+  assert.equal(old, 0);
+  age.requested();
+  context.mock.timers.tick(150);
+  // What is asked next takes the place of the first one, whose numbers are still not there.
+  age.requested();
+  age.answered(false);
+  context.mock.timers.tick(150);
+  assert.equal(old, 1);
+  age.answered(true);
+  context.mock.timers.tick(10_000);
+  assert.equal(old, 1, "with the answer they are new");
+  age.requested();
+  age.answered(false);
+  context.mock.timers.tick(10_000);
+  assert.equal(old, 1, "stopped");
 });
 
 test("a value is found where the text has it now, and not where it was changed", () => {

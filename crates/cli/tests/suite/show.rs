@@ -40,6 +40,45 @@ fn cases_have_names_and_differences_with_intervals() {
     assert!(bench.path("pages/show-2/show.json").is_file());
 }
 
+/// A copy of a record is no second sample: the interval of a mean takes it for none.
+#[test]
+fn a_copy_of_a_record_counts_once() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    bench.well(&["run", "small.toml", "--seed", "1"]);
+    bench.well(&["run", "small.toml", "--seed", "1", "--out", "again"]);
+    let shown = bench.json(&["show", "out", "again", "--json", "--out", "pages"]);
+    let case = &shown["cases"][0];
+    assert_eq!(case["seeds"], serde_json::json!([1]));
+    assert_eq!((case["records"].as_array().unwrap().len(), case["copies"].as_array().unwrap().len()), (1, 1));
+    for row in shown["rows"].as_array().unwrap() {
+        assert!(row["values"][0]["half_width_95"].is_null(), "{row}");
+    }
+    let page = fs::read_to_string(bench.path(shown["report"].as_str().unwrap())).unwrap();
+    assert!(
+        page.contains("1 run in 1 case") && page.contains("One run has the seed and the measurements of another one")
+    );
+}
+
+/// A law that takes the place of the one that a sweep varies makes its cells alike.
+#[test]
+fn cells_that_a_law_makes_alike_run_once() {
+    let bench = Bench::new();
+    let sweep =
+        "[[sweep.aqm]]\nname = \"a\"\n[[sweep.aqm]]\nname = \"b\"\n\"links.bottleneck.aqm\" = { law = \"red\" }\n";
+    bench.write("small.toml", &format!("{SMALL}[sweep]\nseed = {{ count = 2 }}\n{sweep}"));
+    let ended = bench.run(&["compare", "small.toml", "--laws", "codel,pie", "--json"]);
+    assert!(
+        ended.status == 0 && ended.err.contains("small codel: 2 runs are of a scenario that runs already"),
+        "{}",
+        ended.err
+    );
+    let compared: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    for case in compared["cases"].as_array().unwrap() {
+        assert_eq!(case["seeds"], serde_json::json!([1, 2]));
+    }
+}
+
 /// Means without a cell are others, so its absence is noted.
 #[test]
 fn a_cell_without_a_record_is_missed() {
@@ -107,8 +146,8 @@ fn a_list_says_when_and_what_differs() {
             if record["record"].as_str().unwrap().contains("10-packets") { "10 packets" } else { "40 packets" };
         assert_eq!(record["differs"], buffer);
         assert_eq!(record["headline"]["link"], "bottleneck");
-        let made = record["made"].as_str().unwrap();
-        assert!(made.len() == 20 && made.starts_with("20") && made.ends_with('Z'), "{made}");
+        let written = record["made"].as_str().unwrap();
+        assert!(written.len() == 20 && written.starts_with("20") && written.ends_with('Z'), "{written}");
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Case {
     pub differs: IndexMap<String, String>,
     /// Its runs, as indices of the list, by their seeds.
     pub runs: Vec<usize>,
+    /// Runs with the seed and the measurements of one of `runs`: the same run again, which tells nothing more about a mean.
+    pub copies: Vec<usize>,
 }
 
 impl Case {
@@ -54,16 +56,21 @@ pub struct Cases {
     pub cases: Vec<Case>,
 }
 
+/// The key of a scenario's title.
+const TITLE: &str = "title";
 /// More keys than this do not make a name.
 const KEYS: usize = 3;
-/// A longer name is not made of values.
+/// Longer values make no name.
 const LONGEST: usize = 60;
+/// A longer title is no part of a name.
+const LONGEST_TITLE: usize = 100;
 
 /// Runs that are alike but for their seeds.
 struct Alike {
     /// All keys with their values.
     keys: BTreeMap<String, String>,
     places: Vec<usize>,
+    copies: Vec<usize>,
 }
 
 /// Sorts runs into cases. A key at its default is as one that is not there: two laws differ by their names, and by the
@@ -81,7 +88,10 @@ pub fn cases(runs: &[Ran<'_>], registry: &Registry) -> Cases {
         keys.insert("version".to_owned(), run.version.to_owned());
         let mut chosen = keys.clone();
         chosen.retain(|key, value| defaults.get(key) != Some(value));
-        found.entry(chosen).or_insert_with(|| Alike { keys, places: Vec::new() }).places.push(at);
+        let alike = found.entry(chosen).or_insert_with(|| Alike { keys, places: Vec::new(), copies: Vec::new() });
+        // Real packets measure something else with the same seed; a run that is computed does not.
+        let there = alike.places.iter().any(|other| runs[*other].summary == run.summary);
+        if there { &mut alike.copies } else { &mut alike.places }.push(at);
     }
     for alike in found.values_mut() {
         alike.places.sort_by_key(|at| runs[*at].summary.seed);
@@ -96,6 +106,7 @@ pub fn cases(runs: &[Ran<'_>], registry: &Registry) -> Cases {
             name: String::new(),
             differs: keys.iter().filter_map(|key| Some((key.clone(), alike.keys.get(key)?.clone()))).collect(),
             runs: alike.places.clone(),
+            copies: alike.copies.clone(),
         })
         .collect();
     let names = names(&keys, &cases, runs);
@@ -110,23 +121,48 @@ fn rank(key: &str) -> u32 {
     match key {
         "world" => 0,
         key if key.rsplit('.').next() == Some("law") => 1,
-        "title" => 4,
+        TITLE => 4,
         "version" => 3,
         _ => 2,
     }
 }
 
-/// A name for each case, no two the same: their titles, else from the fewest keys that distinguish all of them, else their
-/// records.
+/// A name for each case, no two the same: its title if titles differ, and the values that tell it from others of its title.
 fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
-    let first = |case: &Case| case.runs.first().map_or("", |at| runs[*at].name).to_owned();
+    let all: Vec<&Case> = cases.iter().collect();
+    let mut titles: IndexMap<&str, Vec<&Case>> = IndexMap::new();
+    for case in cases.iter().filter(|_| keys.iter().any(|key| key == TITLE)) {
+        titles.entry(case.value(TITLE)).or_default().push(case);
+    }
+    // Different titles are of different files: those names people know.
+    let short = titles.keys().all(|title| title.chars().count() <= LONGEST_TITLE && !title.is_empty());
+    if titles.len() < 2 || !short {
+        return unique(&told(keys, &all, runs));
+    }
+    let named: Vec<(&Case, String)> = titles
+        .iter()
+        .flat_map(|(title, alike)| {
+            let parts = if alike.len() < 2 { vec![String::new()] } else { told(keys, alike, runs) };
+            let name =
+                move |part: String| if part.is_empty() { (*title).to_owned() } else { format!("{title}, {part}") };
+            alike.iter().copied().zip(parts.into_iter().map(name)).collect::<Vec<_>>()
+        })
+        .collect();
+    let name = |case: &Case| named.iter().find(|(other, _)| std::ptr::eq(*other, case)).map(|(_, name)| name.clone());
+    unique(&cases.iter().filter_map(name).collect::<Vec<_>>())
+}
+
+/// The values of the fewest keys that tell cases apart, else their records.
+fn told(keys: &[String], cases: &[&Case], runs: &[Ran<'_>]) -> Vec<String> {
+    let records: Vec<String> =
+        cases.iter().map(|case| case.runs.first().map_or("", |at| runs[*at].name).to_owned()).collect();
     if cases.len() < 2 {
-        return cases.iter().map(first).collect();
+        return records;
     }
     let from = |chosen: &[&String]| -> Vec<String> {
         let part = |case: &Case, key: &String| {
             let value = case.value(key).to_owned();
-            if rank(key) < 2 || key == "title" || value.contains(' ') {
+            if rank(key) < 2 || value.contains(' ') {
                 return value;
             }
             format!("{} {value}", key.rsplit('.').next().unwrap_or(key))
@@ -141,7 +177,7 @@ fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
     let distinct = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
     // What only some cases have names none of the others.
     let everywhere = |key: &String| cases.iter().all(|case| case.differs.contains_key(key));
-    let usable: Vec<&String> = keys.iter().filter(|key| *key != "title" && everywhere(key)).collect();
+    let usable: Vec<&String> = keys.iter().filter(|key| *key != TITLE && everywhere(key)).collect();
     let mut chosen: Vec<&String> = Vec::new();
     while chosen.len() < KEYS {
         let now = distinct(&from(&chosen));
@@ -159,13 +195,9 @@ fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
             None => break,
         }
     }
-    let short = |names: &[String]| names.iter().all(|name| name.chars().count() <= LONGEST && !name.is_empty());
-    let titles = from(&keys.iter().filter(|key| *key == "title").collect::<Vec<_>>());
-    let records: Vec<String> = cases.iter().map(first).collect();
-    // Different titles are of different files: those names people know.
-    let candidates = [titles, from(&chosen), records];
-    let told = candidates.iter().find(|names| distinct(names) == cases.len() && short(names));
-    unique(told.unwrap_or(&candidates[2]))
+    let values = from(&chosen);
+    let short = values.iter().all(|name| name.chars().count() <= LONGEST && !name.is_empty());
+    if distinct(&values) == cases.len() && short { values } else { records }
 }
 
 /// The names, with a number where one is there already.
@@ -247,7 +279,7 @@ mod tests {
             text("law = 'newreno', grow_on_echo = false"),
             text("law = 'cubic'").replace("series = false\n", ""),
         ];
-        let all: Vec<_> = texts.iter().map(|text| ("r", "packets", 1, text.as_str())).collect();
+        let all: Vec<_> = texts.iter().zip(1..).map(|(text, seed)| ("r", "packets", seed, text.as_str())).collect();
         let (keys, cases) = sorted(&all);
         assert_eq!(keys, ["flows.a.cc.law"]);
         assert_eq!(cases, [("cubic".to_owned(), vec![0, 2]), ("newreno".to_owned(), vec![1])]);
@@ -268,6 +300,38 @@ mod tests {
             ("b", "packets", 1, "title = 'Second'\n[flows.b.cc]\nlaw = 'cubic'"),
         ]);
         assert_eq!(cases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["First", "Second"]);
+    }
+
+    /// The values of keys alone would name files by whatever key happens to differ.
+    #[test]
+    fn cases_of_unlike_titles_have_the_title_first() {
+        let fast = "title = 'FAST'\nwarmup = '20 s'\n[flows.a.cc]\nlaw = 'fast'";
+        let two = "title = 'Two links'\nwarmup = '5 s'\n[flows.a.cc]\nlaw = 'fast'";
+        let red = "title = 'RED'\nwarmup = '5 s'\n[links.b]\nrate = '1 Mbit/s'";
+        let (_, cases) = sorted(&[
+            ("a", "packets", 1, fast),
+            ("b", "fluid", 1, fast),
+            ("c", "packets", 1, two),
+            ("d", "fluid", 1, two),
+            ("e", "packets", 1, red),
+        ]);
+        let names: Vec<&str> = cases.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["FAST, packets", "FAST, fluid", "Two links, packets", "Two links, fluid", "RED"]);
+    }
+
+    /// The interval of a mean is one of independent runs: a copy of a record is none.
+    #[test]
+    fn a_run_that_is_there_again_counts_once() {
+        let mut summaries = [summary("linux", 1), summary("linux", 1), summary("linux", 2), summary("linux", 1)];
+        // Real packets with the same seed, measured again.
+        summaries[3].whole.measured_s = 2.0;
+        let runs: Vec<Ran<'_>> = summaries
+            .iter()
+            .map(|summary| Ran { name: "r", version: "1", scenario_text: "n = 1", laws: &[], summary, series: &[] })
+            .collect();
+        let found = cases(&runs, &Registry::standard());
+        assert_eq!(found.cases.len(), 1);
+        assert_eq!((&found.cases[0].runs[..], &found.cases[0].copies[..]), (&[0, 3, 2][..], &[1][..]));
     }
 
     #[test]

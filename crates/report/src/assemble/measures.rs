@@ -173,6 +173,9 @@ pub(super) fn interval_column(
     (column, plain.into_iter().zip(means).zip(halves).map(cell).collect())
 }
 
+/// Differences are of rounding that are smaller than this share of what they are differences of.
+const ROUNDING: f64 = 1e-11;
+
 /// Numbers with their intervals in the prefix that `like` would have, such as differences in that of the values.
 pub(super) fn in_unit_of(
     unit: &str,
@@ -182,10 +185,12 @@ pub(super) fn in_unit_of(
 ) -> Vec<String> {
     let most = like.iter().flatten().filter(|v| v.is_finite()).fold(0.0_f64, |m, v| m.max(v.abs()));
     let factor = Prefix::for_value(most, unit).factor;
+    // A difference of equal numbers is an error of rounding.
+    let scaled = |value: &f64| if value.abs() < ROUNDING * most { 0.0 } else { value / factor };
     let cell = |(mean, half): (&Option<f64>, &Option<f64>)| match (mean, half) {
         (None, _) => ABSENT.to_owned(),
-        (Some(mean), None) => printed(mean / factor, false),
-        (Some(mean), Some(half)) => plus_minus(mean / factor, half / factor),
+        (Some(mean), None) => printed(scaled(mean), false),
+        (Some(mean), Some(half)) => plus_minus(scaled(mean), scaled(half)),
     };
     means.iter().zip(halves).map(cell).collect()
 }

@@ -5,7 +5,7 @@ use penstock_scenario::summary::{LinkSummary, QueueSummary, Summary};
 use penstock_scenario::world::{Kind, Table};
 
 use crate::assemble::rows::{entities, numbers, trace};
-use crate::figure::{Axis, Figure, Line, Mark, Style};
+use crate::figure::{Axis, Figure, Line, Mark, Spread, Style};
 use crate::page::Section;
 use crate::palette;
 
@@ -265,7 +265,7 @@ fn shares(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>
     if below.iter().all(|sum| *sum == 0.0) || figure.lines.len() < 2 {
         return None;
     }
-    "Goodput of each, one on top of the other; the upper limit is their sum.".clone_into(&mut figure.caption);
+    "Goodput of each, one on top of the other; the upper limit is their sum, which exceeds each link where they use several.".clone_into(&mut figure.caption);
     shaded(&mut figure, warm_up_s);
     Some(figure)
 }
@@ -280,17 +280,14 @@ fn delay_and_throughput(groups: &Table, warm_up_s: f64, colour: &dyn Fn(&str) ->
         Axis::new("Goodput", "bit/s"),
     );
     for (((name, delay), (_, rate)), colour) in delays.iter().zip(&rates).zip(coloured(&names, colour)) {
-        let samples = delay.iter().zip(rate).filter(|(d, r)| d.0 > warm_up_s && d.1.is_finite() && r.1.is_finite());
-        let samples: Vec<(f64, f64)> = samples.map(|(d, r)| (d.1, r.1)).collect();
-        if samples.len() < FEW {
-            continue;
+        let periods = delay.iter().zip(rate).filter(|(d, _)| d.0 > warm_up_s);
+        let samples: Vec<(f64, f64)> = periods.map(|(d, r)| (d.1, r.1)).collect();
+        if let Some(spread) = spread(&samples) {
+            figure.lines.push(Line::new(name.clone(), ellipse(&spread)).coloured(colour).around(spread));
         }
-        let (mean, outline) = ellipse(&samples);
-        figure.lines.push(Line::new(name.clone(), outline).coloured(colour.clone()));
-        figure.lines.push(Line::new("", vec![mean]).coloured(colour).styled(Style::Points));
     }
-    "Of each group the mean over the sampling periods after the warm-up, and the ellipse of one standard \
-                      deviation."
+    "Of each group the mean after the warm-up, and the ellipse of one standard deviation: of the goodput over all sampling \
+     periods, of the round-trip time over those that have one. A group that pauses has periods without."
         .clone_into(&mut figure.caption);
     let delays = || figure.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
     let (low, high) = (delays().fold(f64::INFINITY, f64::min), delays().fold(f64::NEG_INFINITY, f64::max));
@@ -304,25 +301,45 @@ fn delay_and_throughput(groups: &Table, warm_up_s: f64, colour: &dyn Fn(&str) ->
 /// Points of an outline.
 const OUTLINE: usize = 72;
 
-/// The mean of pairs, and the ellipse of one standard deviation around it: its axes are the eigenvectors of the covariance.
-fn ellipse(samples: &[(f64, f64)]) -> ((f64, f64), Vec<(f64, f64)>) {
-    let n = samples.len() as f64;
-    let mean = samples.iter().fold((0.0, 0.0), |(x, y), s| (x + s.0 / n, y + s.1 / n));
-    // In units of each spread: seconds and bits per second differ by many powers of ten.
-    let sd = |of: &dyn Fn(&(f64, f64)) -> f64| sqrt(samples.iter().map(|s| of(s) * of(s)).sum::<f64>() / (n - 1.0));
-    let (sx, sy) = (sd(&|s| s.0 - mean.0), sd(&|s| s.1 - mean.1));
-    let product = samples.iter().map(|s| (s.0 - mean.0) * (s.1 - mean.1)).sum::<f64>() / (n - 1.0);
-    let correlation = if sx > 0.0 && sy > 0.0 { (product / (sx * sy)).clamp(-1.0, 1.0) } else { 0.0 };
+/// Mean and deviation of each number over the samples that have it: a period without a round-trip time is none without goodput. None
+/// for fewer samples than [`FEW`].
+fn spread(samples: &[(f64, f64)]) -> Option<Spread> {
+    let (mx, sx, nx) = moments(samples.iter().map(|s| s.0))?;
+    let (my, sy, ny) = moments(samples.iter().map(|s| s.1))?;
+    let both: Vec<(f64, f64)> = samples.iter().copied().filter(|s| s.0.is_finite() && s.1.is_finite()).collect();
+    let correlation = match (moments(both.iter().map(|s| s.0)), moments(both.iter().map(|s| s.1))) {
+        (Some((bx, dx, n)), Some((by, dy, _))) if dx > 0.0 && dy > 0.0 => {
+            let product = both.iter().map(|s| (s.0 - bx) * (s.1 - by)).sum::<f64>() / (n as f64 - 1.0);
+            (product / (dx * dy)).clamp(-1.0, 1.0)
+        }
+        _ => 0.0,
+    };
+    Some(Spread { mean: (mx, my), deviation: (sx, sy), correlation, samples: (nx, ny) })
+}
+
+/// Mean, standard deviation and number of the finite values; none for fewer than [`FEW`].
+fn moments(values: impl Iterator<Item = f64>) -> Option<(f64, f64, usize)> {
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    let n = values.len() as f64;
+    let mean = values.iter().map(|value| value / n).sum::<f64>();
+    let squares = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>();
+    (values.len() >= FEW).then(|| (mean, sqrt(squares / (n - 1.0)), values.len()))
+}
+
+/// The ellipse of one standard deviation: its axes are the eigenvectors of the covariance, in units of each deviation, since
+/// seconds and bits per second differ by many powers of ten.
+fn ellipse(spread: &Spread) -> Vec<(f64, f64)> {
+    let Spread { mean, deviation, correlation, .. } = *spread;
     let (long, short) = (sqrt(1.0 + correlation.abs()), sqrt(1.0 - correlation.abs()));
     // Equal variances: the axes are the diagonals.
     let turn = atan2(if correlation < 0.0 { -1.0 } else { 1.0 }, 1.0);
-    let outline = (0..=OUTLINE).map(|i| {
+    let point = |i: usize| {
         let angle = std::f64::consts::TAU * i as f64 / OUTLINE as f64;
         let (along, across) = (long * cos(angle), short * sin(angle));
         let (x, y) = (along * cos(turn) - across * sin(turn), along * sin(turn) + across * cos(turn));
-        (mean.0 + sx * x, mean.1 + sy * y)
-    });
-    (mean, outline.collect())
+        (mean.0 + deviation.0 * x, mean.1 + deviation.1 * y)
+    };
+    (0..=OUTLINE).map(point).collect()
 }
 
 #[cfg(test)]
@@ -337,7 +354,8 @@ mod tests {
                 .map(|i| (f64::from(i % 7) * 1e-3, slope * f64::from(i % 7) * 1e6 + f64::from(i % 11) * 1e6))
                 .collect();
             let n = samples.len() as f64;
-            let (mean, outline) = ellipse(&samples);
+            let spread = spread(&samples).unwrap();
+            let (mean, outline) = (spread.mean, ellipse(&spread));
             let moment = |f: &dyn Fn((f64, f64)) -> f64| samples.iter().map(|s| f(*s)).sum::<f64>() / (n - 1.0);
             let (xx, yy) = (moment(&|s| (s.0 - mean.0) * (s.0 - mean.0)), moment(&|s| (s.1 - mean.1) * (s.1 - mean.1)));
             let xy = moment(&|s| (s.0 - mean.0) * (s.1 - mean.1));
@@ -348,6 +366,19 @@ mod tests {
                 assert!((distance - 1.0).abs() < 1e-9, "{slope}: {distance}");
             }
         }
+    }
+
+    /// A pause has goodput, which is none, and no round-trip time: the mean of the goodput is that of its own figure.
+    #[test]
+    fn a_period_without_a_round_trip_time_is_one_of_goodput() {
+        let samples: Vec<(f64, f64)> =
+            (0..40).map(|i| if i % 2 == 0 { (0.02 + f64::from(i) * 1e-4, 8e6) } else { (f64::NAN, 0.0) }).collect();
+        let found = spread(&samples).unwrap();
+        assert_eq!((found.samples, found.mean.1), ((20, 40), 4e6));
+        assert!((found.mean.0 - 0.0219).abs() < 1e-12);
+        // Half of the periods 4 Mbit/s above the mean, half below: 4e6 times the root of 40/39.
+        assert!((found.deviation.1 - 4e6 * sqrt(40.0 / 39.0)).abs() < 1.0, "{found:?}");
+        assert_eq!(spread(&samples[..18]), None, "nine round-trip times are few");
     }
 
     #[test]

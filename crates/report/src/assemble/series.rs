@@ -74,6 +74,10 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             .map(|(i, (_, rows))| (i, trace(rows, &time, &values)))
             .filter(|(_, t)| t.iter().any(|p| p.1.is_finite()))
             .collect();
+        // A law has a number of its state for each class of a link, and reckons it for those that it steers.
+        let of_law = !named.sentence.is_empty() && traces.len() <= MANY;
+        let (traces, unused): (Vec<_>, Vec<_>) =
+            traces.into_iter().partition(|(_, t)| !of_law || t.iter().any(|p| p.1.is_finite() && p.1 != 0.0));
         if traces.len() > MANY {
             figure.lines.push(summarised(&traces, &table.name));
         } else {
@@ -84,6 +88,10 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             }
         }
         figure.caption = format!("{}{}", named.sentence, caption(column));
+        if !unused.is_empty() {
+            let names: Vec<&str> = unused.iter().map(|(i, _)| entities[*i].0.as_str()).collect();
+            figure.caption = format!("{} Not drawn, since it is 0 throughout: {}.", figure.caption, names.join(", "));
+        }
         if column.name == SHARED {
             figure.lines.extend(capacities(table, &entities, &time));
         }
@@ -433,6 +441,21 @@ mod tests {
             .remove(0);
         assert_eq!(drawn.title, "FAST: probability");
         assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`wred`: "), "{}", drawn.caption);
+    }
+
+    /// CLCC steers one class of a link: the others have no ratio, and the law leaves it at zero.
+    #[test]
+    fn a_state_that_a_law_does_not_use_is_not_drawn() {
+        let registry = Registry::standard();
+        let mut links = table(2, 3);
+        links.columns.truncate(2);
+        links.columns.push(column("ratio", Kind::Instant, &[0.4, 0.0, 0.42, 0.0, 0.43, 0.0]));
+        let laws = ["clcc".to_owned()];
+        let drawn = |laws: &[String]| figures(&links, &SeriesLook { laws, ..plain(&registry) }).figures.remove(0);
+        let of_law = drawn(&laws);
+        assert_eq!(of_law.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["l0"]);
+        assert!(of_law.caption.ends_with("Not drawn, since it is 0 throughout: l1."), "{}", of_law.caption);
+        assert_eq!(drawn(&[]).lines.len(), 2, "a measurement of zero is one");
     }
 
     #[test]

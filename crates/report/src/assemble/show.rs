@@ -46,21 +46,28 @@ const KINDS: [&str; 4] = ["links", "groups", "classes", "customers"];
 pub fn of_show(view: &ShowView<'_>) -> Page {
     let ShowView { runs, cases, .. } = *view;
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let copies: usize = cases.cases.iter().map(|case| case.copies.len()).sum();
     let mut page = Page {
         title: view.title.to_owned(),
-        subtitle: format!("{} in {}", count(runs.len(), "run"), count(cases.cases.len(), "case")),
+        subtitle: format!("{} in {}", count(runs.len() - copies, "run"), count(cases.cases.len(), "case")),
         facts: view.header.to_vec(),
         sections: Vec::new(),
     };
     let mut differs = Section::new("Differences of the scenarios");
     differs.tables.push(keys_table(cases));
-    differs.prose = match (cases.cases.len(), cases.keys.len()) {
+    let differ = match (cases.cases.len(), cases.keys.len()) {
         (1, _) => "All runs are of one scenario, but for their seeds.".to_owned(),
         (_, 0) => String::new(),
         (_, n) => {
             format!("{} differ between the scenarios; all others are equal, or at their defaults.", count(n, "key"))
         }
     };
+    let again = match copies {
+        0 => String::new(),
+        1 => "One run has the seed and the measurements of another one, and counts once with it.".to_owned(),
+        n => format!("{n} runs have the seed and the measurements of another one, and count once with it."),
+    };
+    differs.prose = [differ, again].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     page.sections.push(differs);
     let mut numbers = Section::new("Differences of the measurements");
     numbers.tables.push(differences_table(cases, view.differences));

@@ -273,7 +273,7 @@ fn line() -> impl Strategy<Value = Line> {
     let points = proptest::collection::vec((number(), number()), 0..60);
     let band = proptest::option::of(proptest::collection::vec((number(), number(), number()), 0..20));
     (".{0,12}", ".{0,8}", style, any::<bool>(), points, band).prop_map(|(name, colour, style, hollow, points, band)| {
-        Line { name, colour, style, hollow, points, band, range: None }
+        Line { name, colour, style, hollow, points, band, range: None, spread: None }
     })
 }
 
@@ -322,4 +322,43 @@ proptest! {
             prop_assert_eq!(draw_in(&figure, wide), svg);
         }
     }
+}
+
+/// Of a stack nothing is to the left of its first time, neither axis nor warm-up, and its bands are not shades.
+#[test]
+fn a_stack_begins_where_its_data_do() {
+    let mut figure = Figure::new("t", Axis::new("Time", "s"), Axis::new("Goodput", "bit/s"));
+    figure.stacked = true;
+    figure.warm_up = Some(10.0);
+    let band = (0..100).map(|i| (f64::from(i), 0.0, 1e6)).collect();
+    figure.lines.push(Line::new("a", Vec::new()).coloured("#0b6e99").banded(band));
+    let plan = Plan::new(&figure, WIDTH);
+    assert_eq!(plan.x.place(0.0), 0.0);
+    let note = "means of neighbouring samples";
+    assert!(draw(&figure).contains("0.75"), "as opaque as the viewer draws it");
+    assert!(!words(&draw(&figure)).iter().any(|words| words == note));
+    figure.lines[0].band = Some((0..1000).map(|i| (f64::from(i), 0.0, 1e6)).collect());
+    assert!(words(&draw(&figure)).iter().any(|words| words == note), "a column of pixels has several samples");
+}
+
+/// Two marks side by side: the words of the second one are not over those of the first.
+#[test]
+fn words_of_marks_do_not_cover_each_other() {
+    let mut figure =
+        Figure::new("t", Axis::new("Delay", "s").between(0.0, 1.0), Axis::new("Share", "").between(0.0, 1.0));
+    figure.lines.push(Line::new("a", vec![(0.0, 0.5), (1.0, 0.5)]));
+    for (at, label) in [(0.3, "p99 of bottleneck/back"), (0.31, "p99 of bottleneck")] {
+        figure.marks.push(Mark::Vertical { at, label: label.to_owned() });
+    }
+    let svg = draw(&figure);
+    let place = |label: &str| {
+        let said = |text: &&str| text.split(['>', '<']).nth(1).is_some_and(|words| words.trim() == label);
+        let words = svg.split("<text").skip(1).find(said).expect("the label");
+        let number = |name: &str| -> f64 {
+            words.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        (number(" x"), number(" y"), words.contains("end"))
+    };
+    let (first, second) = (place("p99 of bottleneck/back"), place("p99 of bottleneck"));
+    assert!((first.1 - second.1).abs() > 10.0 || first.2 != second.2, "{first:?} {second:?}");
 }
