@@ -20,7 +20,7 @@ _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(...), type(Not
 _MOST = 100_000
 """The most objects that a hash goes through. More of them take long, and a law names no more."""
 _SILENT = {
-    # What a class has whatever it computes.
+    # Attributes that a class has whatever it computes.
     "__abstractmethods__",
     "__annotate__",
     "__annotate_func__",

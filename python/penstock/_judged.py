@@ -316,7 +316,7 @@ def _papers(papers: str | os.PathLike[str] | None) -> Iterator[str | None]:
 def _directory(out: str | os.PathLike[str] | None) -> Iterator[str]:
     """Give the directory that was asked for, or one that is gone afterwards."""
     if out is not None:
-        # What is there counts for laws that still compute the same.
+        # Results that are there count for laws that still compute the same.
         refresh()
         yield os.fspath(out)
         return
