@@ -45,7 +45,7 @@ def answer(
         words: Its name, and the name of its part.
         options: Its options. One with a dict is written once for each of its pairs.
         texts: The contents of files, by path.
-        given: What stands without an option, whatever it begins with.
+        given: Arguments that stand without an option, whatever they begin with.
     """
     arguments = ["penstock", *words, "--json"]
     for name, value in options.items():
