@@ -1,6 +1,7 @@
-/* Puts a controller under a file of vectors: driver newreno.json. Here it is NewReno of RFC 9002,
+/* Puts a controller under a file of vectors: driver newreno.json, or driver newreno.json
+ * whole_datagrams for a stack whose window grows by whole datagrams. Here it is NewReno of RFC 9002,
  * appendix B: replace the functions before main by calls of your stack. Each event of a file is
- * one line, with its keys in this order. */
+ * one line, with its keys in this order. -DREDUCTION=0.6 makes it another NewReno, for a test. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,15 @@
 	" {\"at_us\": %lf, \"event\": \"%15[a-z]\", \"sent_us\": %lf, \"datagrams\": %lf, "        \
 	"\"marked\": %lf, \"repeat\": %lf, \"every_us\": %lf, \"sent_every_us\": %lf, "            \
 	"\"cwnd_bytes\": %lf"
+
+/* The tolerance of a file is one line too. */
+#define TOLERANCE                                                                            \
+	"\"tolerance\": {\"real\": {\"relative\": %lf, \"bytes\": %lf}, "                       \
+	"\"whole_datagrams\": {\"relative\": %lf, \"bytes\": %lf}}"
+
+#ifndef REDUCTION
+#define REDUCTION 0.5
+#endif
 
 static const double SIZE = 1200;
 static double window, ssthresh, recovery_us;
@@ -32,8 +42,8 @@ static void congestion(double at_us, double sent_us)
 	if (sent_us <= recovery_us)
 		return;
 	recovery_us = at_us;
-	ssthresh = fmax(window * REDUCTION, 2 * SIZE);
-	window = ssthresh;
+	ssthresh = window * REDUCTION;
+	window = fmax(ssthresh, 2 * SIZE);
 }
 
 static void persistent(double at_us, double sent_us)
@@ -43,16 +53,29 @@ static void persistent(double at_us, double sent_us)
 	recovery_us = -1;
 }
 
+/* bound[0] is a part of the output, bound[1] a number of bytes: the larger counts. */
+static int differs(double got, double want, const double *bound)
+{
+	return fabs(got - want) > fmax(bound[0] * want, bound[1]);
+}
+
 int main(int count, char **words)
 {
-	FILE *file = count == 2 ? fopen(words[1], "r") : NULL;
-	double at, sent, every, sent_every, datagrams, marked, repeat, want;
-	char line[1024], event[16];
+	FILE *file = count == 2 || count == 3 ? fopen(words[1], "r") : NULL;
+	double at, sent, every, sent_every, datagrams, marked, repeat, want, threshold;
+	double bounds[4] = { 0 }, *bound = bounds;
+	char line[1024], event[16], *rest;
 	int outputs = 0, wrong = 0;
+
+	if (count == 3 && !strcmp(words[2], "whole_datagrams"))
+		bound = bounds + 2;
+	else if (count == 3 && strcmp(words[2], "real"))
+		return fprintf(stderr, "the bounds are real and whole_datagrams\n"), 2;
 
 	while (file && fgets(line, sizeof(line), file)) {
 		if (strstr(line, "\"name\""))
 			begin();
+		sscanf(line, TOLERANCE, bounds, bounds + 1, bounds + 2, bounds + 3);
 		if (sscanf(line, FORMAT, &at, event, &sent, &datagrams, &marked, &repeat, &every,
 			   &sent_every, &want) != 9)
 			continue;
@@ -65,7 +88,12 @@ int main(int count, char **words)
 				persistent(at, sent);
 		}
 		outputs++;
-		wrong += fabs(window - want) > fmax(1e-9 * want, 1);
+		wrong += differs(window, want, bound);
+		rest = strstr(line, "\"ssthresh_bytes\": ");
+		if (rest && sscanf(rest, "\"ssthresh_bytes\": %lf", &threshold) == 1) {
+			outputs++;
+			wrong += differs(ssthresh, threshold, bound);
+		}
 	}
 	printf("%d outputs, %d wrong\n", outputs, wrong);
 	return !file || !outputs || wrong;

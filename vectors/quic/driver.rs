@@ -14,6 +14,10 @@ pub(crate) trait Stack {
     fn echo(&mut self, at_us: u64, sent_us: u64);
     /// The congestion window [bytes].
     fn window(&self) -> f64;
+    /// The slow-start threshold [bytes], if it has one and tells it.
+    fn ssthresh(&self) -> Option<f64> {
+        None
+    }
     /// The pacing rate [bit/s], if it has one.
     fn pacing(&self) -> Option<f64> {
         None
@@ -46,7 +50,11 @@ pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) 
                     other => panic!("no event is called {other}"),
                 }
             }
-            let outputs = [("cwnd_bytes", Some(stack.window()), least), ("pacing_bit_per_s", stack.pacing(), 0.0)];
+            let outputs = [
+                ("cwnd_bytes", Some(stack.window()), least),
+                ("ssthresh_bytes", stack.ssthresh(), least),
+                ("pacing_bit_per_s", stack.pacing(), 0.0),
+            ];
             for (key, got, least) in outputs {
                 let (Some(want), Some(got)) = (event[key].as_f64(), got) else { continue };
                 if (got - want).abs() > f64::max(relative * want, least) {

@@ -31,14 +31,14 @@ use format::File;
 use law::OfLaw;
 use quinn::OfQuinn;
 use rfc::{PragueDraft, Rfc9002, Rfc9438};
-use sequences::{DATAGRAM, Told};
+use sequences::DATAGRAM;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/quic")
 }
 
 /// QUIC counts every acknowledged byte.
-fn law(name: &'static str, set: &'static [(&'static str, f64)]) -> impl Fn() -> Box<dyn Told> {
+fn law(name: &'static str, set: &'static [(&'static str, f64)]) -> impl Fn() -> Box<dyn Stack> {
     move || Box::new(OfLaw::new(name, set))
 }
 
@@ -246,10 +246,12 @@ fn findings_on_quinns_own_controllers() {
 #[test]
 fn the_driver_in_c_runs() {
     let to = tempfile::tempdir().unwrap();
-    for (reduction, holds) in [("0.5", true), ("0.6", false)] {
-        let program = to.path().join(reduction);
+    for (reduction, holds) in [("0.5", true), ("0.6", false), ("", true)] {
+        let program = to.path().join(format!("driver{reduction}"));
         let mut compiler = Command::new("cc");
-        compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O0", &format!("-DREDUCTION={reduction}"), "-o"]);
+        compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-O0"]);
+        // Without one it is that of the RFC.
+        compiler.args((!reduction.is_empty()).then(|| format!("-DREDUCTION={reduction}"))).arg("-o");
         let compiled = compiler
             .arg(&program)
             .arg(folder().join("driver.c"))
@@ -257,10 +259,20 @@ fn the_driver_in_c_runs() {
             .status()
             .expect("the linker of Rust is `cc`");
         assert!(compiled.success());
-        let ended = Command::new(&program).arg(folder().join("newreno.json")).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-        println!("{said}");
-        assert_eq!(ended.status.success(), holds, "{said}");
-        assert!(said.contains(" outputs, ") && !said.starts_with("0 "), "{said}");
+        for bound in [&[][..], &["real"], &["whole_datagrams"]] {
+            let ended = Command::new(&program).arg(folder().join("newreno.json")).args(bound).output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+            println!("{bound:?}: {said}");
+            assert_eq!(ended.status.success(), holds, "{said}");
+            let outputs: usize = said.split(' ').next().unwrap().parse().unwrap();
+            let file = text("newreno.json");
+            let thresholds = file.matches("ssthresh_bytes").count();
+            assert_eq!(outputs, file.matches("cwnd_bytes").count() + thresholds, "{said}");
+            assert!(thresholds > 50, "{thresholds}");
+        }
     }
+    // A bound that the files do not have is refused.
+    let program = to.path().join("driver");
+    let ended = Command::new(&program).arg(folder().join("newreno.json")).arg("rough").output().unwrap();
+    assert_eq!(ended.status.code(), Some(2));
 }

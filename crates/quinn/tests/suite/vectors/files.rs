@@ -1,8 +1,9 @@
 //! The files: which sequences each has.
 
+use super::driver::Stack;
 use super::format::{Bound, File, Kind, Sequence, Tolerance};
 use super::law::OfLaw;
-use super::sequences::{DATAGRAM, INITIAL, Told, Writer};
+use super::sequences::{DATAGRAM, INITIAL, Writer};
 
 /// Round trips of the sequences [us].
 pub(crate) const SHORT_US: u64 = 10_000;
@@ -31,7 +32,7 @@ fn file(algorithm: &str, source: &str, choices: &[&str], whole: (f64, u64), sequ
     }
 }
 
-fn written(drafts: &[Draft], make: &dyn Fn() -> Box<dyn Told>) -> Vec<Sequence> {
+fn written(drafts: &[Draft], make: &dyn Fn() -> Box<dyn Stack>) -> Vec<Sequence> {
     let sequence =
         |&(name, section, about, rtt_us, write): &Draft| Writer::sequence(name, section, about, rtt_us, make(), write);
     drafts.iter().map(sequence).collect()
@@ -122,7 +123,7 @@ fn late_acknowledgements(w: &mut Writer<'_>) {
     }
 }
 
-pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Told>) -> File {
+pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Stack>) -> File {
     let drafts: &[Draft] = &[
         ("slow start", "RFC 9002, section 7.3.1", "every acknowledged byte adds one", MIDDLE_US, |w| {
             (0..4).for_each(|_| w.round());
@@ -145,7 +146,13 @@ pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Told>) -> File {
             one_cut_a_round_trip,
         ),
         ("an echo", "RFC 9002, section 7.1", "a mark is a loss", MIDDLE_US, echo),
-        ("the minimum window", "RFC 9002, section 7.2", "two datagrams remain", MIDDLE_US, minimum),
+        (
+            "the minimum window",
+            "RFC 9002, section 7.2 and appendix B.6",
+            "two datagrams remain; the threshold is half the window all the same",
+            MIDDLE_US,
+            minimum,
+        ),
         (
             "persistent congestion",
             "RFC 9002, section 7.6.2",
@@ -172,7 +179,7 @@ pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Told>) -> File {
     file("newreno", "RFC 9002, section 7 and appendix B", &[], WHOLE[0], written(drafts, make))
 }
 
-pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Told>) -> File {
+pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Stack>) -> File {
     let drafts: &[Draft] = &[
         (
             "the curve",
@@ -244,7 +251,7 @@ pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Told>) -> File {
     )
 }
 
-pub(crate) fn hystart(make: &dyn Fn() -> Box<dyn Told>) -> File {
+pub(crate) fn hystart(make: &dyn Fn() -> Box<dyn Stack>) -> File {
     let drafts: &[Draft] = &[
         ("a steady path", "RFC 9406, section 4.2", "without a rise the window doubles", MIDDLE_US, |w| {
             (0..5).for_each(|_| w.round());
@@ -296,7 +303,7 @@ pub(crate) fn hystart(make: &dyn Fn() -> Box<dyn Told>) -> File {
 }
 
 pub(crate) fn prague() -> File {
-    let make = || Box::new(OfLaw::new("prague", &[])) as Box<dyn Told>;
+    let make = || Box::new(OfLaw::new("prague", &[])) as Box<dyn Stack>;
     let drafts: &[Draft] = &[
         (
             "the first mark",
@@ -342,7 +349,7 @@ pub(crate) fn prague() -> File {
     file("prague", source, &choices, WHOLE[1], written(drafts, &make))
 }
 
-pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Told>) -> File {
+pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Stack>) -> File {
     // A line of 4.8 Mbit/s carries a datagram in 2 ms; 40 ms of it are 20 datagrams.
     let drafts: &[Draft] = &[
         (

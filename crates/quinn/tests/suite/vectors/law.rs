@@ -7,7 +7,7 @@ use penstock_law::parameter::Values;
 use penstock_law::quantity::Bytes;
 
 use super::driver::Stack;
-use super::sequences::{DATAGRAM, INITIAL, Told};
+use super::sequences::{DATAGRAM, INITIAL};
 
 pub(crate) struct OfLaw {
     law: Box<dyn Instances<f64, Controller>>,
@@ -17,6 +17,9 @@ pub(crate) struct OfLaw {
     round_us: Option<u64>,
     /// RFC 9002, appendix B.8: persistent congestion does not reduce the threshold again within a round trip.
     ssthresh: Option<f64>,
+    /// RFC 9002, section 7.3.2 and appendix B.6: the threshold of NewReno is half the window, and the minimum is that of the window
+    /// alone. RFC 5681, which the law follows, bounds the threshold, as RFC 9438 does. So no window differs: both end slow start.
+    halves: bool,
 }
 
 const SIZE: f64 = DATAGRAM as f64;
@@ -40,7 +43,7 @@ impl OfLaw {
         law.add();
         let observation = Observation::zero();
         let output = law.output(0, &observation);
-        Self { law, observation, output, recovery_us: None, round_us: None, ssthresh: None }
+        Self { law, observation, output, recovery_us: None, round_us: None, ssthresh: None, halves: name == "newreno" }
     }
 
     fn event(&mut self, at_us: u64, event: Event) {
@@ -87,6 +90,7 @@ impl Stack for OfLaw {
 
     fn lost(&mut self, at_us: u64, sent_us: u64, _: u64, persistent: bool) {
         let counts = self.recovery_us.is_none_or(|start| sent_us > start);
+        let half = 0.5 * self.output.window.max(LEAST);
         if persistent {
             let kept = self.ssthresh;
             self.event(at_us, Event::Timeout);
@@ -101,6 +105,9 @@ impl Stack for OfLaw {
             self.recovery_us = Some(at_us);
             self.event(at_us, Event::Congestion);
         }
+        if counts && self.halves {
+            self.number("ssthresh", &mut |x| *x = half);
+        }
         self.look();
     }
 
@@ -111,14 +118,11 @@ impl Stack for OfLaw {
     fn window(&self) -> f64 {
         self.output.window.max(LEAST) * SIZE
     }
+    fn ssthresh(&self) -> Option<f64> {
+        self.ssthresh
+    }
 
     fn pacing(&self) -> Option<f64> {
         (self.output.gap_s > 0.0).then(|| 8.0 * SIZE / self.output.gap_s)
-    }
-}
-
-impl Told for OfLaw {
-    fn ssthresh(&self) -> Option<f64> {
-        self.ssthresh
     }
 }

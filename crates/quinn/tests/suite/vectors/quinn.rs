@@ -8,7 +8,7 @@ use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use super::driver::Stack;
-use super::sequences::{DATAGRAM, Told};
+use super::sequences::DATAGRAM;
 
 pub(crate) struct OfQuinn {
     controller: Box<dyn Controller>,
@@ -59,13 +59,10 @@ impl Stack for OfQuinn {
         let by_rate = self.rtt.get().as_secs_f64() / ours.gap_s();
         if ours.gap_s() > 0.0 { (ours.law_window().min(by_rate).max(2.0) * DATAGRAM as f64).floor() } else { stated }
     }
-    fn pacing(&self) -> Option<f64> {
-        self.controller.metrics().pacing_rate.map(|rate| rate as f64)
-    }
-}
-
-impl Told for OfQuinn {
     fn ssthresh(&self) -> Option<f64> {
         self.controller.metrics().ssthresh.filter(|ssthresh| *ssthresh < u64::MAX).map(|ssthresh| ssthresh as f64)
+    }
+    fn pacing(&self) -> Option<f64> {
+        self.controller.metrics().pacing_rate.map(|rate| rate as f64)
     }
 }

@@ -1,7 +1,7 @@
 //! RFC 9002 and RFC 9438 once more, from their text and in bytes, so that a slip of ours does not become a vector.
 
 use super::driver::Stack;
-use super::sequences::{DATAGRAM, INITIAL, Told};
+use super::sequences::{DATAGRAM, INITIAL};
 
 const SIZE: f64 = DATAGRAM as f64;
 
@@ -57,9 +57,6 @@ impl Stack for Rfc9002 {
     fn window(&self) -> f64 {
         self.congestion_window
     }
-}
-
-impl Told for Rfc9002 {
     fn ssthresh(&self) -> Option<f64> {
         self.ssthresh.is_finite().then_some(self.ssthresh)
     }
@@ -167,9 +164,6 @@ impl Stack for Rfc9438 {
     fn window(&self) -> f64 {
         self.cwnd * SIZE
     }
-}
-
-impl Told for Rfc9438 {
     fn ssthresh(&self) -> Option<f64> {
         self.ssthresh.map(|ssthresh| ssthresh * SIZE)
     }

@@ -12,15 +12,9 @@ use crate::vectors::driver::Stack;
 pub(crate) const DATAGRAM: u64 = 1200;
 pub(crate) const INITIAL: u64 = 10 * DATAGRAM;
 
-/// A stack that reports its slow-start threshold too.
-pub(crate) trait Told: Stack {
-    /// [bytes]; none where there is none.
-    fn ssthresh(&self) -> Option<f64>;
-}
-
 /// A sequence that is being written, with the outputs of a controller.
 pub(crate) struct Writer<'a> {
-    stack: &'a mut dyn Told,
+    stack: &'a mut dyn Stack,
     events: Vec<Event>,
     now_us: u64,
     rtt_us: u64,
@@ -33,7 +27,7 @@ impl Writer<'_> {
         section: &'static str,
         about: &'static str,
         rtt_us: u64,
-        mut stack: Box<dyn Told>,
+        mut stack: Box<dyn Stack>,
         write: impl Fn(&mut Writer<'_>),
     ) -> Sequence {
         let mut writer = Writer { stack: &mut *stack, events: Vec::new(), now_us: 0, rtt_us };
