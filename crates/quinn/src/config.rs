@@ -18,9 +18,11 @@ use crate::refused::{Refused, unsupported};
 const LEAST_MTU: u16 = 1200;
 /// RFC 9002, section 7.2: ten packets, but at most 14,720 bytes, and at least two packets.
 const INITIAL: [f64; 3] = [10.0, 14_720.0, 2.0];
-/// Parameters that a host of QUIC has otherwise than the registry: those of `profile = "quic"` of a scenario. RFC 9002 counts every
-/// byte that is acknowledged, section 7.3; RFC 9406.
-const OF_QUIC: [(&str, f64); 2] = [("per_ack", 65_535.0), ("hystart", 1.0)];
+/// No larger initial window makes sense [packets]: it is the largest of any law.
+const MOST_INITIAL: f64 = 1e9;
+/// Parameters that a host of QUIC has otherwise than the registry: those of `profile = "quic"` of a scenario, and ECN. RFC 9002 counts
+/// every byte that is acknowledged, section 7.3; RFC 9406; an echo is a congestion event, RFC 9002, section 7.1.
+const OF_QUIC: [(&str, f64); 3] = [("per_ack", 65_535.0), ("hystart", 1.0), ("ecn", 1.0)];
 
 /// A law of a registry, with values for its parameters.
 #[derive(Debug, Clone)]
@@ -34,7 +36,7 @@ pub struct LawConfig {
 
 impl LawConfig {
     /// The law of that name, with the defaults of its parameters. As with `profile = "quic"` of a scenario, `per_ack` counts every
-    /// packet, and `hystart` is on, where the law has them.
+    /// packet, and `hystart` is on, where the law has them. `ecn` is on too.
     ///
     /// # Errors
     /// [`Refused::Unknown`] if the registry has no such controller.
@@ -46,8 +48,12 @@ impl LawConfig {
         let mut values = Values::defaults(entry.parameters);
         for (name, value) in OF_QUIC {
             if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
-                // A parameter of this name may have another range in another law: then its default stays.
-                let _ = values.set(parameter, value);
+                // A parameter of this name may have another range in another law, or there require the number of marks: then its
+                // default stays.
+                let mut other = Self::with_values(entry, values.clone());
+                if other.values.set(parameter, value).is_ok() && !other.is_unsupported() {
+                    values = other.values;
+                }
             }
         }
         Ok(Self::with_values(entry, values))
@@ -97,23 +103,29 @@ impl LawConfig {
     }
 
     /// The window at the start, in packets of the path's MTU; two at the least. That of RFC 9002, section 7.2, where nothing is set.
+    /// [`LawConfig::build`] refuses what is no number of packets, and more than 10^9.
     #[must_use]
     pub fn initial_window(mut self, packets: f64) -> Self {
-        self.initial_window = Some(if packets >= INITIAL[2] { packets } else { INITIAL[2] });
+        self.initial_window = Some(packets);
         self
     }
 
     /// The factory of controllers.
     ///
     /// # Errors
-    /// [`Refused::Parameter`] if the values contradict each other, or one is missing. [`Refused::Unsupported`] if the law
-    /// uses a measurement that quinn does not report.
+    /// [`Refused::Parameter`] if the values contradict each other, or one is missing, or the initial window is no number of packets.
+    /// [`Refused::Unsupported`] if the law uses a measurement that quinn does not report.
     pub fn build(self) -> Result<Factory, Refused> {
         let law = self.entry.name;
         for parameter in self.entry.parameters {
             if parameter.default == Default::Required && self.values.optional(parameter.name).is_none() {
                 return Err(Refused::Parameter { law, why: format!("`{}` has no value: set it", parameter.name) });
             }
+        }
+        if let Some(packets) = self.initial_window.filter(|packets| !packets.is_finite() || *packets > MOST_INITIAL) {
+            let why =
+                format!("the initial window may be from {} to {MOST_INITIAL:e} packets, not {packets}", INITIAL[2]);
+            return Err(Refused::Parameter { law, why });
         }
         let compiled = self.compile(LEAST_MTU).map_err(|why| Refused::Parameter { law, why })?;
         match unsupported(&compiled.requirements()) {
@@ -123,7 +135,12 @@ impl LawConfig {
     }
 
     fn first_window(&self, mtu: u16) -> f64 {
-        self.initial_window.unwrap_or_else(|| initial_window(mtu))
+        self.initial_window.map_or_else(|| initial_window(mtu), |packets| packets.max(INITIAL[2]))
+    }
+
+    /// True if the law compiles, and requires what quinn does not report.
+    fn is_unsupported(&self) -> bool {
+        self.compile(LEAST_MTU).is_ok_and(|law| unsupported(&law.requirements()).is_some())
     }
 
     fn compile(&self, mtu: u16) -> Result<Box<dyn Instances<f64, Controller>>, String> {

@@ -12,6 +12,8 @@ use penstock_law::quantity::Time;
 
 /// More transmissions are not remembered: the oldest of them go without a sample.
 const MOST: usize = 1 << 16;
+/// No transmission has more bytes: with [`MOST`] of them no sum overflows.
+const LARGEST: u64 = u32::MAX as u64;
 
 /// A transmission.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +28,7 @@ struct Flight {
     first_sent: Time,
 }
 
-/// The flights of one path, in packets of its MTU.
+/// The flights of one path, in packets of the size that the law counts in.
 #[derive(Debug, Clone)]
 pub(crate) struct Flights {
     list: VecDeque<Flight>,
@@ -40,6 +42,8 @@ pub(crate) struct Flights {
     /// The path was short of data until so much is delivered; zero if it was not [packets].
     limited_until: f64,
     newest: Option<Flight>,
+    /// The newest that was ever acknowledged.
+    heard: Option<Flight>,
 }
 
 impl Flights {
@@ -54,6 +58,7 @@ impl Flights {
             least_rtt: Time::NEVER,
             limited_until: 0.0,
             newest: None,
+            heard: None,
         }
     }
 
@@ -82,6 +87,7 @@ impl Flights {
         if self.list.len() == MOST {
             self.forget();
         }
+        let bytes = bytes.min(LARGEST);
         self.under_way += bytes;
         let then = Transmission {
             sent: now,
@@ -116,15 +122,25 @@ impl Flights {
                 self.newest = Some(*flight);
                 self.first_sent = flight.then.sent;
             }
+            if self.heard.is_none_or(|heard| flight.left >= heard.left) {
+                self.heard = Some(*flight);
+            }
             if rest == 0 {
                 break;
             }
         }
     }
 
+    /// A packet that was sent at `left` is acknowledged with a mark, and counts as lost.
+    pub(crate) fn echo(&mut self, left: Instant) -> Option<Transmission> {
+        let flight = self.heard.filter(|heard| heard.left == left)?;
+        self.lost += 1.0;
+        Some(flight.then)
+    }
+
     /// Packets with so many bytes are lost, the newest of which was sent at `left`; each transmission that had some, with
-    /// how many packets of it.
-    pub(crate) fn lose(&mut self, left: Instant, bytes: u64, mtu: f64) -> Vec<(Transmission, u32)> {
+    /// its bytes.
+    pub(crate) fn lose(&mut self, left: Instant, bytes: u64, mtu: f64) -> Vec<(Transmission, u64)> {
         let mut rest = bytes;
         let mut lost = Vec::new();
         for flight in self.list.iter_mut().take_while(|flight| flight.left <= left) {
@@ -133,7 +149,7 @@ impl Flights {
                 flight.under_way -= taken;
                 self.under_way -= taken;
                 rest -= taken;
-                lost.push((flight.then, (taken as f64 / mtu).ceil() as u32));
+                lost.push((flight.then, taken));
             }
         }
         self.lost += bytes as f64 / mtu;

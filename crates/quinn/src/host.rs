@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use penstock_law::cc::{
-    AckSample, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements, Timing,
+    AckSample, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing, Transmission,
 };
 use penstock_law::estimate::{AverageRtt, BaseRtt};
 use penstock_law::law::Instances;
@@ -40,6 +40,10 @@ pub struct Hosted {
     /// Its instance. A copy of the controller, as quinn makes for a path with another address, has another.
     at: usize,
     wanted: Requirements,
+    /// The size of the packets that the law counts in: the MTU at the start, for which it was compiled [bytes]. A larger MTU so leaves
+    /// the window in bytes (RFC 8899, section 3).
+    packet: f64,
+    /// The size of a datagram now [bytes].
     mtu: f64,
     initial_window: f64,
     epoch: Instant,
@@ -54,6 +58,8 @@ pub struct Hosted {
     heard: Heard,
     /// Bytes that may raise the window, and are no whole packet yet.
     rest: f64,
+    /// The part of a packet that datagrams of another size left over.
+    part: f64,
     /// Packets lost that no acknowledgement has reported.
     lost: u32,
     /// When the newest packet that was acknowledged left, and the largest packet number.
@@ -63,7 +69,11 @@ pub struct Hosted {
     round: Option<Instant>,
     tick: Option<Time>,
     window_limited: bool,
+    /// The newest acknowledgement came while the path was short of data.
+    limited: bool,
     idle: bool,
+    /// No window is larger [packets]: after persistent congestion that of slow start, infinite before.
+    ceiling: f64,
     /// quinn's smoothed round-trip time with the newest sample [s]; none before the first acknowledgement.
     smoothed_s: Option<f64>,
     draws: u64,
@@ -93,6 +103,7 @@ impl Hosted {
             law: Arc::new(Mutex::new(Law(law))),
             at,
             wanted,
+            packet: f64::from(mtu.max(1)),
             mtu: f64::from(mtu.max(1)),
             initial_window,
             epoch,
@@ -106,6 +117,7 @@ impl Hosted {
             flights: Flights::new(),
             heard: Heard::default(),
             rest: 0.0,
+            part: 0.0,
             lost: 0,
             newest: None,
             recovery: None,
@@ -113,7 +125,9 @@ impl Hosted {
             round: None,
             tick: None,
             window_limited: false,
+            limited: false,
             idle: false,
+            ceiling: f64::INFINITY,
             smoothed_s: None,
             draws: seed,
         };
@@ -175,6 +189,20 @@ impl Hosted {
         self.answer(output);
     }
 
+    /// An event of time. On a path short of data it does not raise the window (RFC 9002, section 7.8): an event that would is none.
+    fn event_unraised(&mut self, event: Event) {
+        if !self.limited {
+            return self.event(event);
+        }
+        let (at, before) = (self.at, self.output);
+        self.law().0.keep(at);
+        self.event(event);
+        if self.output.window > before.window {
+            self.law().0.bring_back(at);
+            self.output = before;
+        }
+    }
+
     fn detail(&mut self, event: DeliveryEvent) {
         if !self.wanted.delivery {
             return;
@@ -201,7 +229,12 @@ impl Hosted {
 
     /// Whole packets that so many bytes fill.
     fn packets(&self, bytes: u64) -> u64 {
-        (bytes as f64 / self.mtu).ceil() as u64
+        (bytes as f64 / self.packet).ceil() as u64
+    }
+
+    /// Packets of the law that datagrams with so many bytes count for, and are no whole packet.
+    fn datagrams(&self, bytes: u64) -> f64 {
+        (bytes as f64 / self.mtu).ceil() * (self.mtu / self.packet)
     }
 
     /// A draw from [0, 1): SplitMix64 (Steele, Lea, Flood 2014).
@@ -238,7 +271,7 @@ impl Hosted {
                 next = Time(self.now.0.saturating_add(period.0));
                 break;
             }
-            self.event(Event::Tick);
+            self.event_unraised(Event::Tick);
             next = Time(next.0.saturating_add(period.0.max(1)));
             made_up += 1;
         }
@@ -277,6 +310,30 @@ impl Hosted {
         first
     }
 
+    /// The same, with the recovery that begins by it.
+    fn reduce(&mut self, now: Instant, sent: Instant) {
+        if self.cut(now, sent) && !std::mem::replace(&mut self.recovering, true) {
+            self.detail(DeliveryEvent::RecoveryEntered);
+        }
+    }
+
+    /// A packet is lost.
+    fn lose(&mut self, transmission: Transmission) {
+        self.lost = self.lost.saturating_add(1);
+        self.detail(DeliveryEvent::Lost(transmission));
+    }
+
+    /// An echo of congestion by a frame whose newest packet was sent at `sent`. quinn sends ECT(0), and cannot be told otherwise, so
+    /// there is a response whatever the law: that to a lost packet, once a round trip (RFC 9000, section 13.4; RFC 9002, section 7.1).
+    fn echo(&mut self, now: Instant, sent: Instant) {
+        if self.recovery.is_none_or(|start| sent > start) {
+            if let Some(transmission) = self.flights.echo(sent) {
+                self.lose(transmission);
+            }
+            self.reduce(now, sent);
+        }
+    }
+
     /// A timeout of the law, as QUIC has it: the minimum window remains, where TCP's laws have one segment (RFC 9002, section 7.6.2),
     /// and the threshold falls at most once a round trip (appendix B.8).
     fn persistent_congestion(&mut self, sent: Instant) {
@@ -301,11 +358,21 @@ impl Hosted {
         self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
     }
 
-    /// The window that QUIC has [packets]: the law's, or the packets of the law's rate in a round trip.
-    fn window_packets(&self) -> f64 {
+    /// The window that the law asks for [packets]: its own, or the packets of its rate in a round trip.
+    fn asked(&self) -> f64 {
         let gap_s = self.output.gap_s;
         let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);
         self.output.window.min(by_rate).clamp(LEAST_WINDOW, MOST_WINDOW)
+    }
+
+    /// The window that QUIC has [packets].
+    fn window_packets(&self) -> f64 {
+        self.asked().min(self.ceiling)
+    }
+
+    /// The same in bytes: two datagrams at the least.
+    fn window_bytes(&self) -> f64 {
+        (self.window_packets() * self.packet).max(LEAST_WINDOW * self.mtu)
     }
 }
 
@@ -315,7 +382,7 @@ impl congestion::Controller for Hosted {
         if std::mem::take(&mut self.idle) && self.flights.under_way() == 0 {
             self.detail(DeliveryEvent::IdleRestart);
         }
-        self.flights.send(now, self.now, bytes, self.mtu);
+        self.flights.send(now, self.now, bytes, self.packet);
         if self.round.is_none() {
             self.round = Some(now);
         }
@@ -326,12 +393,12 @@ impl congestion::Controller for Hosted {
         self.look(now);
         if self.heard.bytes == 0 {
             self.heard.in_flight_before = self.flights.under_way();
-            self.window_limited = self.heard.in_flight_before as f64 + self.mtu >= self.window_packets() * self.mtu;
+            self.window_limited = self.heard.in_flight_before as f64 + self.mtu >= self.window_bytes();
         }
-        self.flights.acknowledge(sent, self.now, bytes, self.mtu);
-        self.heard.bytes += bytes;
+        self.flights.acknowledge(sent, self.now, bytes, self.packet);
+        self.heard.bytes = self.heard.bytes.saturating_add(bytes);
         if self.recovery.is_none_or(|start| sent > start) && !app_limited {
-            self.heard.grows += bytes;
+            self.heard.grows = self.heard.grows.saturating_add(bytes);
         }
     }
 
@@ -359,11 +426,19 @@ impl congestion::Controller for Hosted {
             }
         }
         let rate = self.flights.sample(rtt);
-        let packets = u32::try_from(self.packets(heard.bytes)).unwrap_or(u32::MAX);
+        // The law hears of this acknowledgement that the path is short of data.
+        self.limited = app_limited;
+        if app_limited {
+            self.flights.short_of_data(self.packet);
+            self.idle = true;
+        }
+        let exact = self.part + self.datagrams(heard.bytes);
+        self.part = exact.fract();
+        let packets = exact as u32;
         let lost = std::mem::take(&mut self.lost);
         let in_flight_before = self.packets(heard.in_flight_before);
         self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
-        self.rest += heard.grows as f64 / self.mtu;
+        self.rest += heard.grows as f64 / self.packet;
         let whole = self.rest.floor().min(f64::from(u32::MAX));
         self.rest -= whole;
         if whole >= 1.0 {
@@ -374,36 +449,35 @@ impl congestion::Controller for Hosted {
             && self.observation.rtt_s > 0.0
         {
             self.round = Some(now);
-            self.event(Event::Round);
+            self.event_unraised(Event::Round);
         }
-        if app_limited {
-            self.flights.short_of_data(self.mtu);
-            self.idle = true;
+        self.ceiling += heard.grows as f64 / self.packet;
+        if self.ceiling >= self.asked() {
+            self.ceiling = f64::INFINITY;
         }
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
         self.advance(now);
         if lost_bytes == 0 {
-            // An echo of congestion.
-            if matches!(self.wanted.marks, Marks::Congestion) {
-                self.cut(now, sent);
-            }
+            self.echo(now, sent);
             return;
         }
-        for (transmission, packets) in self.flights.lose(sent, lost_bytes, self.mtu) {
-            for _ in 0..packets {
-                self.lost = self.lost.saturating_add(1);
-                self.detail(DeliveryEvent::Lost(transmission));
+        for (transmission, bytes) in self.flights.lose(sent, lost_bytes, self.packet) {
+            for _ in 0..(self.datagrams(bytes).round() as u32).max(1) {
+                self.lose(transmission);
             }
         }
         if is_persistent_congestion {
             self.persistent_congestion(sent);
             self.detail(DeliveryEvent::Timeout);
+            // The window is the minimum window (RFC 9002, section 7.6.2), of a law that keeps a larger one too. It then grows as in
+            // slow start, up to that of the law.
+            self.ceiling = if self.asked() > LEAST_WINDOW { LEAST_WINDOW } else { f64::INFINITY };
             self.recovery = None;
             self.recovering = true;
-        } else if self.cut(now, sent) && !std::mem::replace(&mut self.recovering, true) {
-            self.detail(DeliveryEvent::RecoveryEntered);
+        } else {
+            self.reduce(now, sent);
         }
     }
 
@@ -413,13 +487,13 @@ impl congestion::Controller for Hosted {
 
     fn window(&self) -> u64 {
         // quinn sends while what is in flight stays below the window, and a law's window may be filled.
-        (self.window_packets() * self.mtu) as u64 + 1
+        self.window_bytes() as u64 + 1
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = (self.window_packets() * self.mtu) as u64;
-        metrics.pacing_rate = (self.output.gap_s > 0.0).then(|| (8.0 * self.mtu / self.output.gap_s) as u64);
+        metrics.congestion_window = self.window_bytes() as u64;
+        metrics.pacing_rate = (self.output.gap_s > 0.0).then(|| (8.0 * self.packet / self.output.gap_s) as u64);
         metrics
     }
 
@@ -429,7 +503,7 @@ impl congestion::Controller for Hosted {
     }
 
     fn initial_window(&self) -> u64 {
-        (self.initial_window * self.mtu) as u64
+        (self.initial_window * self.packet) as u64
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -18,8 +18,8 @@ use penstock_quinn::Factory;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, IdleTimeout,
-    ServerConfig, StreamId, Transmit, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
+    IdleTimeout, ServerConfig, StreamId, Transmit, TransportConfig, VarInt,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
@@ -36,6 +36,8 @@ pub(crate) struct Line {
     pub(crate) buffer: f64,
     /// True if CoDel drops them at the head too (RFC 8289).
     pub(crate) codel: bool,
+    /// True if the line carries ECN, and CoDel marks what it would drop. Otherwise no packet can be marked.
+    pub(crate) marks: bool,
     /// Of so many packets of a flow one is lost.
     pub(crate) lost_of: Option<u64>,
     pub(crate) ends: Ends,
@@ -60,7 +62,7 @@ impl Ends {
 impl Line {
     /// A line that drops what does not fit, and nothing else.
     pub(crate) const fn new(rate_bit_per_s: f64, rtt: Duration, buffer: f64) -> Self {
-        Self { rate_bit_per_s, rtt, buffer, codel: false, lost_of: None, ends: Ends::EXACT }
+        Self { rate_bit_per_s, rtt, buffer, codel: false, marks: false, lost_of: None, ends: Ends::EXACT }
     }
 }
 
@@ -77,6 +79,8 @@ pub(crate) struct Outcome {
     pub(crate) flows: Vec<Flow>,
     /// Packets that wait, without the one in transmission: the mean of samples each millisecond.
     pub(crate) queue: f64,
+    /// Packets that CoDel marked, from the start.
+    pub(crate) marked: u64,
 }
 
 /// Whichever factory a flow has.
@@ -108,8 +112,9 @@ pub(crate) struct Left {
 /// A queue whose packets are dropped at the head.
 struct AtHead {
     law: Box<dyn Instances<f64, Aqm>>,
-    waiting: VecDeque<(Instant, usize, Vec<u8>)>,
+    waiting: VecDeque<(Instant, Datagram)>,
     begin: Instant,
+    marked: u64,
 }
 
 impl AtHead {
@@ -120,12 +125,12 @@ impl AtHead {
         let context = Context { rate, delay: Time::ZERO, packet: Bytes(PACKET as u64), classes: Vec::new() };
         let mut law = (entry.real)(&Values::defaults(entry.parameters), &context).unwrap();
         law.add();
-        Self { law, waiting: VecDeque::new(), begin }
+        Self { law, waiting: VecDeque::new(), begin, marked: 0 }
     }
 
     /// The next packet to be sent, at `now`.
-    fn next(&mut self, now: Instant) -> Option<(usize, Vec<u8>)> {
-        while let Some((came, to, bytes)) = self.waiting.pop_front() {
+    fn next(&mut self, now: Instant) -> Option<Datagram> {
+        while let Some((came, mut datagram)) = self.waiting.pop_front() {
             let observation = Observation {
                 queue: self.waiting.len() as f64,
                 sojourn_s: now.saturating_duration_since(came).as_secs_f64(),
@@ -133,19 +138,30 @@ impl AtHead {
                 ..Observation::zero()
             };
             if self.law.on_event(0, Event::Departure { low_latency: false }, &observation).probability < 1.0 {
-                return Some((to, bytes));
+                return Some(datagram);
+            }
+            if datagram.ecn.is_some() {
+                self.marked += 1;
+                datagram.ecn = Some(EcnCodepoint::Ce);
+                return Some(datagram);
             }
         }
         None
     }
 }
 
+/// A datagram on its way to an end.
+struct Datagram {
+    to: usize,
+    ecn: Option<EcnCodepoint>,
+    bytes: Vec<u8>,
+}
+
 /// A datagram that arrives.
 struct Arrival {
     at: Instant,
     order: u64,
-    to: usize,
-    bytes: Vec<u8>,
+    datagram: Datagram,
 }
 
 impl PartialEq for Arrival {
@@ -252,7 +268,9 @@ pub(crate) fn run(line: Line, flows: &[Makes], warmup: u64, seconds: u64) -> Out
         let after = laboratory.counts(number);
         Flow { goodput_bit_per_s: 8.0 * (after.0 - before.0) as f64 / span, lost: after.1 - before.1 }
     });
-    Outcome { flows: flows.collect(), queue: queued / f64::from(samples) }
+    let flows = flows.collect();
+    let marked = laboratory.at_head.map_or(0, |queue| queue.marked);
+    Outcome { flows, queue: queued / f64::from(samples), marked }
 }
 
 impl Laboratory {
@@ -355,9 +373,9 @@ impl Laboratory {
     fn step(&mut self, now: Instant) {
         self.serve(now);
         while self.under_way.peek().is_some_and(|Reverse(arrival)| arrival.at <= now) {
-            let Reverse(Arrival { to, bytes, .. }) = self.under_way.pop().unwrap();
-            self.arrive(to, now, &bytes);
-            self.drive(to, now);
+            let Reverse(Arrival { datagram, .. }) = self.under_way.pop().unwrap();
+            self.arrive(&datagram, now);
+            self.drive(datagram.to, now);
         }
         for number in 0..self.sides.len() {
             if self.goes_off(number).is_some_and(|due| due <= now)
@@ -373,10 +391,10 @@ impl Laboratory {
     fn serve(&mut self, now: Instant) {
         while self.free <= now
             && let Some(queue) = &mut self.at_head
-            && let Some((to, bytes)) = queue.next(now)
+            && let Some(datagram) = queue.next(now)
         {
-            self.free = now + self.takes(bytes.len());
-            self.carry(self.free + self.line.rtt / 2, to, bytes);
+            self.free = now + self.takes(datagram.bytes.len());
+            self.carry(self.free + self.line.rtt / 2, datagram);
         }
     }
 
@@ -384,18 +402,18 @@ impl Laboratory {
         Duration::from_secs_f64(8.0 * bytes as f64 / self.line.rate_bit_per_s)
     }
 
-    fn carry(&mut self, at: Instant, to: usize, bytes: Vec<u8>) {
+    fn carry(&mut self, at: Instant, datagram: Datagram) {
         self.order += 1;
         let Ends { batch, pause, .. } = self.line.ends;
         let at = self.begin + after_pause(up(at - self.begin, batch), pause);
-        self.under_way.push(Reverse(Arrival { at, order: self.order, to, bytes }));
+        self.under_way.push(Reverse(Arrival { at, order: self.order, datagram }));
     }
 
-    fn arrive(&mut self, number: usize, now: Instant, bytes: &[u8]) {
+    fn arrive(&mut self, &Datagram { to: number, ecn, ref bytes }: &Datagram, now: Instant) {
         let from = self.sides[number ^ 1].address;
         let side = &mut self.sides[number];
         let mut out = Vec::new();
-        match side.endpoint.handle(now, from, None, None, BytesMut::from(bytes), &mut out) {
+        match side.endpoint.handle(now, from, None, ecn, BytesMut::from(&bytes[..]), &mut out) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut side.connection {
                     connection.handle_event(event);
@@ -461,25 +479,26 @@ impl Laboratory {
     fn send(&mut self, from: usize, now: Instant, transmit: &Transmit, bytes: &[u8]) {
         assert!(transmit.segment_size.is_none(), "one datagram at a time");
         let half = self.line.rtt / 2;
-        let (to, bytes) = (from ^ 1, bytes[..transmit.size].to_vec());
+        let ecn = transmit.ecn.filter(|_| self.line.marks);
+        let datagram = Datagram { to: from ^ 1, ecn, bytes: bytes[..transmit.size].to_vec() };
         if !is_client(from) {
-            return self.carry(now + half, to, bytes);
+            return self.carry(now + half, datagram);
         }
         self.sides[from].sent += 1;
         let number = self.sides[from].sent;
         let lost = self.line.lost_of.is_some_and(|of| number.is_multiple_of(of)) || self.lost == number;
         if let Some(left) = &mut self.sides[from].left {
-            left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: bytes.len(), lost });
+            left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: transmit.size, lost });
         }
         if lost || self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
             return;
         }
         if let Some(queue) = &mut self.at_head {
-            queue.waiting.push_back((now, to, bytes));
+            queue.waiting.push_back((now, datagram));
             return self.serve(now);
         }
-        self.free = self.free.max(now) + self.takes(bytes.len());
-        self.carry(self.free + half, to, bytes);
+        self.free = self.free.max(now) + self.takes(transmit.size);
+        self.carry(self.free + half, datagram);
     }
 }
 

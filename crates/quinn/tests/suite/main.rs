@@ -4,6 +4,7 @@
 mod conformance;
 mod laboratory;
 mod refused;
+mod rules;
 mod sequences;
 mod shares;
 mod vectors;

@@ -39,3 +39,13 @@ fn wrong_names_and_values_are_answered_with_what_would_do() {
     let error = law("cbr").unwrap().build().unwrap_err().to_string();
     assert!(error.contains("`rate` has no value"), "{error}");
 }
+
+#[test]
+fn an_initial_window_is_a_number_of_packets() {
+    for packets in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
+        let error = law("newreno").unwrap().initial_window(packets).build().unwrap_err().to_string();
+        assert!(error.contains("`newreno`") && error.contains("initial window"), "{error}");
+    }
+    let factory = law("newreno").unwrap().initial_window(1.0).build().unwrap();
+    assert_eq!(factory.host(std::time::Instant::now(), 1200).law_window(), 2.0);
+}

@@ -67,7 +67,7 @@ pub(crate) fn estimate(rtt: Duration) -> RttEstimator {
 }
 
 /// Every controller of the registry that quinn can have, with some value for what has none.
-fn factories() -> Vec<Factory> {
+pub(crate) fn factories() -> Vec<Factory> {
     let registry = Registry::standard();
     let entries = registry.laws::<Controller>().iter();
     let factories: Vec<Factory> =

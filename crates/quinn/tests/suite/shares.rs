@@ -34,7 +34,7 @@ fn four_flows_of_fast_keep_alpha_queued_each() {
 
 fn four_flows_of_fast(mbit_per_s: f64) {
     let flows: Vec<Makes> = (0..4).map(|_| law("fast", &[("alpha", 20.0)])).collect();
-    let Outcome { flows, queue } = run(line(mbit_per_s, 4.0), &flows, 20, 40);
+    let Outcome { flows, queue, .. } = run(line(mbit_per_s, 4.0), &flows, 20, 40);
     let rates: Vec<f64> = flows.iter().map(|flow| flow.goodput_bit_per_s).collect();
     let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
     let jain = sum * sum / (4.0 * squares);
@@ -90,7 +90,7 @@ fn of_packets(text: &str) -> Found {
 
 fn through_quinn(name: &str, line: Line, warmup: u64, seconds: u64) -> Found {
     let set: &[(&str, f64)] = if name == "fast" { &[("alpha", 20.0)] } else { &[] };
-    let Outcome { flows, queue } = run(line, &[law(name, set)], warmup, seconds);
+    let Outcome { flows, queue, .. } = run(line, &[law(name, set)], warmup, seconds);
     Found { goodput: flows[0].goodput_bit_per_s, queue }
 }
 
