@@ -153,6 +153,8 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn bring_back(&mut self, at: usize);
     /// Adds an instance in the state of another, which goes on by itself, and returns its number. The kept state is not copied.
     fn copy(&mut self, at: usize) -> usize;
+    /// Ends an instance: a later copy may have its number. Where a law does not need that, its state just stays.
+    fn end(&mut self, _at: usize) {}
     /// Calls one instance with an event; returns its output then.
     fn on_event(&mut self, at: usize, event: R::Event, observation: &R::Observation<N>) -> R::Output<N>;
     /// The present output of an instance.
@@ -191,13 +193,15 @@ pub struct Dense<N: Number, L: Law<N>> {
     law: L,
     states: Vec<L::State>,
     kept: BTreeMap<usize, L::State>,
+    /// Instances that have ended.
+    ended: Vec<usize>,
     arithmetic: PhantomData<N>,
 }
 
 impl<N: Number, L: Law<N>> Dense<N, L> {
     /// A law that drives nothing yet.
     pub fn new(law: L) -> Self {
-        Self { law, states: Vec::new(), kept: BTreeMap::new(), arithmetic: PhantomData }
+        Self { law, states: Vec::new(), kept: BTreeMap::new(), ended: Vec::new(), arithmetic: PhantomData }
     }
 }
 
@@ -219,8 +223,17 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         }
     }
     fn copy(&mut self, at: usize) -> usize {
-        self.states.push(self.states[at].clone());
+        let state = self.states[at].clone();
+        if let Some(ended) = self.ended.pop() {
+            self.states[ended] = state;
+            return ended;
+        }
+        self.states.push(state);
         self.states.len() - 1
+    }
+    fn end(&mut self, at: usize) {
+        self.kept.remove(&at);
+        self.ended.push(at);
     }
     #[inline]
     fn on_event(

@@ -118,7 +118,7 @@ async fn awaited(certificate: &Path) -> Done<CertificateDer<'static>> {
 /// Sends one file.
 async fn send(address: SocketAddr, certificate: &Path, file: &Path, factory: Factory) -> Done<()> {
     let law = factory.law();
-    let data = tokio::fs::read(file).await?;
+    let data = tokio::fs::read(file).await.map_err(|e| format!("{}: {e}", file.display()))?;
     let mut roots = rustls::RootCertStore::empty();
     roots.add(awaited(certificate).await?)?;
     let crypto = rustls::ClientConfig::builder_with_provider(provider())

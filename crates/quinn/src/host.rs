@@ -376,6 +376,13 @@ impl Hosted {
     }
 }
 
+/// quinn copies a controller where an address changes, and drops one of the two.
+impl Drop for Hosted {
+    fn drop(&mut self) {
+        self.law().0.end(self.at);
+    }
+}
+
 impl congestion::Controller for Hosted {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         self.advance(now);
@@ -409,7 +416,7 @@ impl congestion::Controller for Hosted {
         if heard.bytes == 0 {
             return;
         }
-        let newest = self.flights.newest();
+        let (newest, first) = (self.flights.newest(), self.newest.is_none());
         // The newest packet alone, and only once: those before it were acknowledged late (RFC 9002, section 5.1). Packets of a burst
         // leave at one time, and differ by their numbers.
         let fresh = newest.filter(|(left, _)| self.newest.is_none_or(|before| (*left, largest) > before));
@@ -426,11 +433,12 @@ impl congestion::Controller for Hosted {
             }
         }
         let rate = self.flights.sample(rtt);
-        // The law hears of this acknowledgement that the path is short of data.
-        self.limited = app_limited;
-        if app_limited {
+        // The law hears with this acknowledgement that the path is short of data. The first acknowledgement of a connection is that of
+        // the handshake's first packet, when there are no data to be short of yet.
+        self.limited = app_limited && !first;
+        self.idle |= app_limited;
+        if self.limited {
             self.flights.short_of_data(self.packet);
-            self.idle = true;
         }
         let exact = self.part + self.datagrams(heard.bytes);
         self.part = exact.fract();
@@ -450,6 +458,9 @@ impl congestion::Controller for Hosted {
         {
             self.round = Some(now);
             self.event_unraised(Event::Round);
+        }
+        if app_limited && first {
+            self.flights.short_of_data(self.packet);
         }
         self.ceiling += heard.grows as f64 / self.packet;
         if self.ceiling >= self.asked() {

@@ -1,7 +1,7 @@
 //! Penstock's congestion control laws as controllers of [quinn](https://docs.rs/quinn), the QUIC implementation.
 //!
-//! [`LawConfig`] is a `quinn_proto::congestion::ControllerFactory`. It makes a controller of any law of a
-//! [`Registry`](penstock_law::Registry), for each path of each connection.
+//! [`LawConfig`] is any law of a [`Registry`](penstock_law::Registry), with its parameters. The [`Factory`] that it builds is a
+//! `quinn_proto::congestion::ControllerFactory`: it makes a controller for each path of each connection.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,10 +19,11 @@
 //!
 //! | A law may use | In quinn |
 //! | --- | --- |
-//! | acknowledged data | yes, by bytes; a law counts packets of the path's current MTU |
+//! | acknowledged data | yes, by bytes; a law counts packets of the MTU at the path's start |
 //! | round-trip times | yes, from the newest packet of an acknowledgement, with the receiver's delay |
 //! | losses, persistent congestion | yes; persistent congestion is the law's timeout (RFC 9002, section 7.6) |
-//! | ECN | at most one event an acknowledgement, as RFC 9002 section 7.1 has it; quinn sends ECT(0) |
+//! | ECN | an echo is a lost packet, once a round trip, whatever the law: quinn always sends ECT(0) (RFC 9002, section 7.1) |
+//! | want of data | yes; a law that follows each packet hears of it, and of other laws no window grows (RFC 9002, section 7.8) |
 //! | marks packet by packet, ECT(1) | no: such laws (`dctcp`, `prague`) are refused |
 //! | rate samples, the fate of packets | yes; packets that left in one transmission have one time |
 //! | timers and periods | at the next transmission or acknowledgement: a controller of quinn has no timer of its own |
@@ -33,6 +34,10 @@
 //! quinn takes a window, and paces by itself, with 1.25 windows a smoothed round-trip time. A law may have a rate too. The
 //! window that quinn gets is then at most the data of that rate in a smoothed round-trip time (Little's law), and two packets
 //! at the least (RFC 9002, section 7.2). So the mean rate is the law's, and the spacing within a round trip is quinn's.
+//!
+//! A larger MTU leaves the window in bytes as it is (RFC 8899, section 3). After persistent congestion the window is two datagrams (RFC
+//! 9002, section 7.6.2). That of a law that keeps a larger one grows from there as in slow start. quinn copies a controller when the
+//! peer's port alone changes, and takes a new one for another address.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "quinn gives the time; nothing here reads a clock")]
@@ -41,6 +46,11 @@ mod config;
 mod flights;
 mod host;
 mod refused;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 pub use config::{Factory, LawConfig};
 pub use host::Hosted;

@@ -4,6 +4,7 @@ use penstock_law::cc::{Marks, Requirements};
 
 /// The reason why there is no such controller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// The registry has no controller of that name.
     #[error("no controller is called `{name}`; there are {known}")]

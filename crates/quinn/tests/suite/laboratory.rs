@@ -15,7 +15,7 @@ use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Registry, Values};
 use penstock_quinn::Factory;
-use quinn_proto::congestion::ControllerFactory;
+use quinn_proto::congestion::{self, ControllerFactory};
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
@@ -186,6 +186,7 @@ struct Laboratory {
     line: Line,
     sides: Vec<Side>,
     client: Arc<QuicClientConfig>,
+    server: Arc<QuicServerConfig>,
     under_way: BinaryHeap<Reverse<Arrival>>,
     order: u64,
     /// The time from which the line is free.
@@ -215,6 +216,33 @@ fn transport(makes: Option<Makes>) -> Arc<TransportConfig> {
         config.congestion_controller_factory(makes);
     }
     Arc::new(config)
+}
+
+/// A flow whose receiver changes its address after two seconds: the sender's controller just before and 60 ms later, and how
+/// many bytes came in half a second.
+pub(crate) fn migration(line: Line, flow: Makes, to: Ipv4Addr) -> ([Box<dyn congestion::Controller>; 2], u64) {
+    let mut laboratory = Laboratory::new(line, 1);
+    let mut now = laboratory.begin;
+    // The sender accepts the connection: a server stays where it is.
+    let accepts = Arc::new(laboratory.accepts(Some(flow)));
+    laboratory.sides[0].endpoint.set_server_config(Some(accepts));
+    laboratory.connect(1, transport(None), now);
+    let begin = now;
+    let mut until = |laboratory: &mut Laboratory, ms: u64| {
+        let until = begin + Duration::from_millis(ms);
+        while let Some(next) = laboratory.next().filter(|next| *next <= until) {
+            now = now.max(next);
+            laboratory.step(now);
+        }
+        let connection = &laboratory.sides[0].connection.as_ref().unwrap().1;
+        (connection.congestion_state().clone_box(), laboratory.sides[1].taken)
+    };
+    let (before, had) = until(&mut laboratory, 2000);
+    laboratory.sides[1].address = SocketAddr::from((to, 20_000));
+    let (after, _) = until(&mut laboratory, 2060);
+    let (_, has) = until(&mut laboratory, 2500);
+    assert_eq!(laboratory.sides[0].connection.as_ref().unwrap().1.remote_address(), laboratory.sides[1].address);
+    ([before, after], has - had)
 }
 
 fn address(number: usize) -> SocketAddr {
@@ -322,17 +350,40 @@ impl Laboratory {
             }
         }
         let at_head = line.codel.then(|| AtHead::codel(begin, &line));
-        Self { line, sides, client, under_way: BinaryHeap::new(), order: 0, free: begin, at_head, begin, lost: 0 }
+        Self {
+            line,
+            sides,
+            client,
+            server,
+            under_way: BinaryHeap::new(),
+            order: 0,
+            free: begin,
+            at_head,
+            begin,
+            lost: 0,
+        }
     }
 
     /// A flow starts.
     fn start(&mut self, flow: usize, makes: Makes, now: Instant) {
+        self.connect(2 * flow, transport(Some(makes)), now);
+    }
+
+    /// An end connects to the other.
+    fn connect(&mut self, number: usize, transport: Arc<TransportConfig>, now: Instant) {
         let mut config = ClientConfig::new(Arc::clone(&self.client) as _);
-        config.transport_config(transport(Some(makes)));
-        let to = self.sides[2 * flow + 1].address;
-        let side = &mut self.sides[2 * flow];
+        config.transport_config(transport);
+        let to = self.sides[number ^ 1].address;
+        let side = &mut self.sides[number];
         side.connection = Some(side.endpoint.connect(now, config, to, "localhost").unwrap());
-        self.drive(2 * flow, now);
+        self.drive(number, now);
+    }
+
+    /// How an end accepts connections.
+    fn accepts(&self, makes: Option<Makes>) -> ServerConfig {
+        let mut accepts = ServerConfig::with_crypto(Arc::clone(&self.server) as _);
+        accepts.transport_config(transport(makes));
+        accepts
     }
 
     /// Bytes taken by a flow's server, and packets lost by its client.

@@ -1,16 +1,19 @@
 //! Random sequences of what quinn may report, and of what it should not, through every law.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex};
+use std::net::Ipv4Addr;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use penstock_law::Registry;
-use penstock_law::cc::Controller;
+use penstock_law::cc::{Context, Controller, Event, Observation, Output, Requirements};
+use penstock_law::law::{Entry, Fields, Law, Linearisation, Observables, build};
+use penstock_law::parameter::Values;
 use penstock_quinn::{Factory, Hosted, LawConfig};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, Controller as _, ControllerFactory};
 
-use crate::laboratory::{Line, PACKET, run};
+use crate::laboratory::{Line, PACKET, makes, migration, run};
 
 /// Keeps quinn's estimates of the round-trip time: only quinn makes them.
 #[derive(Clone)]
@@ -188,4 +191,87 @@ fn a_copy_goes_on_by_itself() {
         assert_eq!(one.state(), before, "{}", factory.law());
         one.on_sent(begin, 1200, 0);
     }
+}
+
+/// A connection whose peer moves: behind a NAT that gives another port the controller is copied and goes on, and at another address it
+/// begins anew (RFC 9000, section 9.4). Data go on to flow.
+#[test]
+fn a_controller_moves_with_its_peer() {
+    let line = Line::new(20e6, Duration::from_millis(40), 83.0);
+    for name in ["newreno", "fast", "bbr3"] {
+        for (to, same) in [(Ipv4Addr::LOCALHOST, true), (Ipv4Addr::new(127, 0, 0, 2), false)] {
+            let factory = LawConfig::new(&Registry::standard(), name).unwrap().build().unwrap();
+            let ([before, after], bytes) = migration(line, makes(factory), to);
+            let [before, after] = [before, after].map(|one| one.into_any().downcast::<Hosted>().unwrap());
+            let (had, has) = (before.window(), after.window());
+            println!("{name} to {to}: {had} B to {has} B, {bytes} B in 0.5 s");
+            assert!(had > 80_000 && bytes > 100_000, "{name}: {had} B, {bytes} B in 0.5 s");
+            assert_eq!(has > had / 2, same, "{name} to {to}: {had} B to {has} B");
+        }
+    }
+}
+
+/// A law whose state is shared by its copies.
+#[derive(Debug)]
+struct Shared(Arc<()>);
+
+#[derive(Debug, Clone)]
+struct Share(#[expect(dead_code, reason = "it is counted")] Arc<()>);
+
+impl Fields<f64> for Share {
+    const NAMES: &'static [(&'static str, &'static str)] = &[];
+    const WORDS: &'static [(&'static str, &'static str)] = &[];
+    fn each(&mut self, _: &mut dyn FnMut(&mut f64)) {}
+}
+
+static STATES: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
+
+impl Law<f64> for Shared {
+    type Role = Controller;
+    type State = Share;
+
+    fn compile(_: &Values, _: &Context) -> Result<Self, String> {
+        Ok(Self(Arc::clone(&STATES)))
+    }
+    fn initial_state(&self) -> Share {
+        Share(Arc::clone(&self.0))
+    }
+    fn on_event(&self, _: &mut Share, _: Event, _: &Observation<f64>) {}
+    fn output(&self, _: &Share, _: &Observation<f64>) -> Output<f64> {
+        Output { window: 10.0, gap_s: 0.0 }
+    }
+    fn requirements(&self) -> Requirements {
+        Requirements::LEAST
+    }
+}
+
+static SHARED: Entry<Controller> = Entry {
+    name: "shared",
+    title: "a law whose states can be counted",
+    source: "none",
+    colour: "#000000",
+    parameters: &[],
+    observables: Observables::of::<Shared>(),
+    linearisation: Linearisation::Unsupported("it has no numbers"),
+    real: &build::<f64, Shared>,
+    dual: None,
+    fixed: None,
+    kernel: None,
+};
+
+/// A NAT may change the port of a connection as often as it likes: the states of controllers that are gone are used again.
+#[test]
+fn copies_that_are_gone_leave_no_state() {
+    let factory = LawConfig::with_values(&SHARED, Values::defaults(&[])).build().unwrap();
+    let begin = Instant::now();
+    let mut path: Box<dyn congestion::Controller> = Box::new(factory.host(begin, 1200));
+    for _ in 0..1000 {
+        // quinn keeps the path before until the new one is validated.
+        path = path.clone_box();
+    }
+    let counted = Arc::strong_count(&STATES);
+    assert!(counted < 8, "{counted} states and laws");
+    let mut other = path.clone_box();
+    other.on_sent(begin, 1200, 0);
+    assert_eq!((path.window(), other.window()), (12_001, 12_001));
 }
