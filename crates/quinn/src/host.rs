@@ -323,8 +323,8 @@ impl Hosted {
         self.detail(DeliveryEvent::Lost(transmission));
     }
 
-    /// An echo of congestion by a frame whose newest packet was sent at `sent`. quinn sends ECT(0), and cannot be told otherwise, so
-    /// there is a response whatever the law: that to a lost packet, once a round trip (RFC 9000, section 13.4; RFC 9002, section 7.1).
+    /// An echo of congestion by a frame whose newest packet was sent at `sent`. quinn always sends ECT(0), so there is a
+    /// response whatever the law: that to a lost packet, once a round trip (RFC 9000, section 13.4; RFC 9002, section 7.1).
     fn echo(&mut self, now: Instant, sent: Instant) {
         if self.recovery.is_none_or(|start| sent > start) {
             if let Some(transmission) = self.flights.echo(sent) {
@@ -358,8 +358,8 @@ impl Hosted {
         self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
     }
 
-    /// The window that the law asks for [packets]: its own, or the packets of its rate in a round trip.
-    fn asked(&self) -> f64 {
+    /// The window by the law's output [packets]: its own, or the packets of its rate in a round trip.
+    fn by_law(&self) -> f64 {
         let gap_s = self.output.gap_s;
         let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);
         self.output.window.min(by_rate).clamp(LEAST_WINDOW, MOST_WINDOW)
@@ -367,7 +367,7 @@ impl Hosted {
 
     /// The window that QUIC has [packets].
     fn window_packets(&self) -> f64 {
-        self.asked().min(self.ceiling)
+        self.by_law().min(self.ceiling)
     }
 
     /// The same in bytes: two datagrams at the least.
@@ -463,7 +463,7 @@ impl congestion::Controller for Hosted {
             self.flights.short_of_data(self.packet);
         }
         self.ceiling += heard.grows as f64 / self.packet;
-        if self.ceiling >= self.asked() {
+        if self.ceiling >= self.by_law() {
             self.ceiling = f64::INFINITY;
         }
     }
@@ -484,7 +484,7 @@ impl congestion::Controller for Hosted {
             self.detail(DeliveryEvent::Timeout);
             // The window is the minimum window (RFC 9002, section 7.6.2), of a law that keeps a larger one too. It then grows as in
             // slow start, up to that of the law.
-            self.ceiling = if self.asked() > LEAST_WINDOW { LEAST_WINDOW } else { f64::INFINITY };
+            self.ceiling = if self.by_law() > LEAST_WINDOW { LEAST_WINDOW } else { f64::INFINITY };
             self.recovery = None;
             self.recovering = true;
         } else {
