@@ -71,7 +71,7 @@ impl Path {
         let left = self.send(1, 200);
         self.now += RTT;
         self.acknowledge(left, 1, 200, true);
-        self.now += Duration::from_secs(1) - RTT;
+        self.now = left + Duration::from_secs(1);
     }
 
     fn congestion(&mut self, left: Instant, persistent: bool, lost: u64) {
