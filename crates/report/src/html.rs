@@ -61,9 +61,7 @@ pub fn write_with(page: &Page, viewer: Option<Viewer>) -> String {
     contents::write(&mut out, page, &anchors);
     let _ = writeln!(out, "</header>\n<main id=\"{MAIN}\">");
     index::write(&mut out, page, &anchors);
-    let [of_paper, of_others] = NARROW_BYTES;
-    let is_paper = page.sections.iter().any(|section| !section.claims.is_empty());
-    let narrow = narrow(&figures, if is_paper { of_paper } else { of_others });
+    let narrow = narrow(&figures);
     let drawings = narrow.as_deref().map_or(Drawings::Broad, Drawings::Both);
     let (mut part, mut figure) = ("", 0);
     for (section, anchor) in page.sections.iter().zip(&anchors) {
@@ -121,17 +119,16 @@ enum Drawings<'a> {
     Both(&'a [String]),
 }
 
-/// Drawings for narrow screens may take so much of the page of a paper, which has at most 1 MB, and of another page, which has at most
-/// 400 kB [B].
-const NARROW_BYTES: [usize; 2] = [160_000, 100_000];
+/// Drawings for narrow screens may take so much of a page [B]: the page of a paper has many figures, and at most 1 MB.
+const NARROW_BYTES: usize = 160_000;
 
-/// Drawings for narrow screens, unless they would take more than that.
-fn narrow(figures: &[&Figure], most: usize) -> Option<Vec<String>> {
+/// Drawings for narrow screens, unless they would take too much.
+fn narrow(figures: &[&Figure]) -> Option<Vec<String>> {
     let mut bytes = 0;
     let drawn = figures.iter().map(|figure| {
         let drawing = svg::draw_narrow(figure);
         bytes += drawing.len();
-        (bytes <= most).then_some(drawing)
+        (bytes <= NARROW_BYTES).then_some(drawing)
     });
     drawn.collect()
 }

@@ -179,17 +179,8 @@ fn drawings_for_narrow_screens_are_bounded() {
     assert_eq!((few.matches("<svg").count(), few.matches("class=\"plot narrow\"").count()), (2, 1));
     let figure = section.figures[0].clone();
     section.figures = vec![figure; 200];
-    let many = drawn(&Page { sections: vec![section.clone()], ..Page::default() });
+    let many = drawn(&Page { sections: vec![section], ..Page::default() });
     assert_eq!((many.matches("<svg").count(), many.matches("class=\"plot\"").count()), (200, 200));
-    // The page of a paper may be larger than that of a run.
-    section.figures.truncate(130_000 / svg::draw_narrow(&section.figures[0]).len());
-    let count = |section: &Section| {
-        drawn(&Page { sections: vec![section.clone()], ..Page::default() }).matches("<svg").count()
-            / section.figures.len()
-    };
-    let of_run = count(&section);
-    section.claims = evil_page().sections.remove(0).claims;
-    assert_eq!((of_run, count(&section)), (1, 2));
 }
 
 #[test]
