@@ -14,24 +14,29 @@ def switch(name: str, value: object) -> bool:
     raise TypeError(f"{name} is of class {kind.__name__}: write True or False")
 
 
-def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Return a whole number, also one of numpy, within its bounds."""
+def _integer(name: str, value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} is of class {type(value).__name__}: write an int")
-    number = operator.index(value)
-    if number < least or (most is not None and number > most):
-        bounds = f"{least} or more" if most is None else f"a number from {least} to {most}"
-        raise ValueError(f"{name} is {number}: write {bounds}")
+    return operator.index(value)
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Return a whole number, also one of numpy, within its bounds."""
+    number = _integer(name, value)
+    if number < least:
+        raise ValueError(f"{name} is {number}: write {least} or more")
+    if most is not None and number > most:
+        raise ValueError(f"{name} is {number}: write {most} or less")
     return number
 
 
-def seed_of(value: Any) -> int | None:
+def seed_of(value: Any, name: str = "seed") -> int | None:
     """Return a seed."""
     if value is None:
         return None
-    number = whole("seed", value, -(2**200))
+    number = _integer(name, value)
     if not 0 <= number < 2**63:
-        raise ValueError(f"seed is {number}: write a number from 0 to 2**63 - 1")
+        raise ValueError(f"{name} is {number}: write a number from 0 to 2**63 - 1")
     return number
 
 

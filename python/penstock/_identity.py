@@ -181,7 +181,7 @@ class _Content:
             yield from self._of_library(thing.__module__)
             return
         yield from self._each((thing.__code__, thing.__defaults__, thing.__kwdefaults__))
-        names = sorted(set(_names(thing.__code__)))
+        names = sorted(set(names_of(thing.__code__)))
         for name in names:
             if name in thing.__globals__:
                 yield name
@@ -285,9 +285,9 @@ class _Content:
         yield f"{about.st_size} {about.st_mtime_ns}"
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
+def names_of(code: types.CodeType) -> Iterator[str]:
     """Yield the names that a function and those within look up."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+            yield from names_of(constant)

@@ -573,7 +573,7 @@ def _named_by_requirements(law: AnyClass) -> set[str]:
         if not isinstance(thing, types.FunctionType) or id(thing) in visited:
             continue
         visited.add(id(thing))
-        names = set(_names(thing.__code__))
+        names = set(_identity.names_of(thing.__code__))
         named |= names | set(_texts(thing.__code__.co_consts))
         waiting += [inspect.getattr_static(law, name, None) or thing.__globals__.get(name) for name in names]
     return named
@@ -588,11 +588,3 @@ def _texts(constants: tuple[object, ...]) -> Iterator[str]:
             yield from _texts(constant)
         elif isinstance(constant, types.CodeType):
             yield from _texts(constant.co_consts)
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names that a function and those within look up."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)

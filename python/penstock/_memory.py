@@ -13,6 +13,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from penstock import _identity
 from penstock._native import Dual
 
 _MOST = 20_000
@@ -97,7 +98,7 @@ class Memory:
             yield from (content for _, content in _of_function("", thing))
             module = thing.__globals__.get("__name__", "")
             if self._is_own(module):
-                yield from self._named(set(_names(thing.__code__)), thing.__globals__, module)
+                yield from self._named(set(_identity.names_of(thing.__code__)), thing.__globals__, module)
         elif isinstance(thing, property):
             yield from (thing.fget, thing.fset)
         elif isinstance(thing, (staticmethod, classmethod, types.MethodType)):
@@ -218,11 +219,3 @@ def _slots(of: type[Any]) -> list[str]:
 def _same(number: float) -> object:
     """Return a number that equals itself, which NaN does not."""
     return number if number == number else "nan"
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names that a function and those within look up."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)

@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use penstock_cli::library;
 use penstock_law::Registry;
@@ -14,10 +13,8 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::law::raised;
+use crate::looks::LOOKS;
 use crate::{error, plain};
-
-/// How long the thread of Python waits before it looks at its signals.
-const LOOKS: Duration = Duration::from_millis(20);
 
 /// Runs the command with these arguments, the name of the program first, and returns its exit status.
 #[pyfunction]

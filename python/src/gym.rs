@@ -8,7 +8,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use penstock_law::quantity::{Rate, Time};
 use penstock_packets::Simulation;
@@ -22,7 +21,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-use crate::looks::Looks;
+use crate::looks::{LOOKS, Looks};
 use crate::scenario::Scenario;
 use crate::{error, plain};
 use agent::{Agent, MEASURED, OBSERVED, Path, Turns};
@@ -36,9 +35,6 @@ const COMPLETE: u8 = 2;
 
 /// The most numbers that the observations of all agents have: 320 MB.
 const MOST_OBSERVED: usize = 80_000_000;
-
-/// How long the thread of Python waits for the others before it looks at its signals.
-const LOOKS: Duration = Duration::from_millis(20);
 
 /// So many simulations of a few microseconds each take a step between two looks.
 const BETWEEN_LOOKS: usize = 64;

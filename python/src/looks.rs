@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// How long a run goes on without a look.
-const LOOKS: Duration = Duration::from_millis(20);
+/// How long a run goes on, or the thread of Python waits, without a look.
+pub(crate) const LOOKS: Duration = Duration::from_millis(20);
 
 /// Looks at the signals of the process, now and then.
 pub(crate) struct Looks {

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
 
 use penstock_cli::library::{self, Error};
 use penstock_law::Registry;
@@ -18,10 +17,8 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow::{self, Pickled, Table};
 use crate::law::{Laws, raised};
+use crate::looks::LOOKS;
 use crate::{error, plain};
-
-/// How long the thread of Python waits before it looks at its signals.
-const LOOKS: Duration = Duration::from_millis(20);
 
 /// Why a cell has no result.
 enum Failure {

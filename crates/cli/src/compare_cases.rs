@@ -1,7 +1,9 @@
 //! `penstock compare` of two scenario files, or of laws in one: as `penstock show` has records, without records.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use penstock_evaluation::Subject;
 use penstock_fluid::Fluid;
 use penstock_law::Parameter;
 use penstock_law::aqm::Aqm;
@@ -104,17 +106,10 @@ fn worlds(arguments: &Compare) -> &[WorldName] {
 /// Leaves out cells that are an earlier cell again, and notes it: as two files may be alike, or as a law takes the place of one that
 /// a sweep varies. Two equal runs are no sample of two.
 fn once(parts: &mut [(String, Vec<Cell>)]) {
-    let mut known: Vec<String> = Vec::new();
+    let mut known: BTreeSet<String> = BTreeSet::new();
     for (part, cells) in parts {
         let before = cells.len();
-        cells.retain(|cell| {
-            let text = print(&cell.scenario);
-            let new = !known.contains(&text);
-            if new {
-                known.push(text);
-            }
-            new
-        });
+        cells.retain(|cell| known.insert(print(&cell.scenario)));
         let again = before - cells.len();
         if again > 0 {
             let what = if again == 1 { "one run is" } else { "runs are" };
@@ -138,26 +133,13 @@ fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cel
 /// The law of a queue without an AQM.
 const PLAIN: &str = "droptail";
 
-/// A law with its parameters: a name, or a table such as `{ law = "fast", alpha = "20 packets" }`.
-fn law_of(text: &str) -> Result<(String, toml::Table), Failure> {
-    if !text.starts_with('{') {
-        return Ok((text.to_owned(), toml::Table::new()));
-    }
-    let wrong = |why: &str| Failure::Input(format!("--laws: {text}: {why}; write it as in {{ law = \"fast\" }}"));
-    let whole: toml::Table = toml::from_str(&format!("law = {text}")).map_err(|e| wrong(e.message()))?;
-    let mut table = whole.get("law").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    match table.remove("law") {
-        Some(toml::Value::String(name)) => Ok((name, table)),
-        _ => Err(wrong("it needs the key `law`")),
-    }
-}
-
 /// The changes that make a law that of a scenario: of all groups for a controller; for an AQM of all links that have one, or else
 /// of all links. Keys beside the parameters of the law before, such as `ecn`, stay.
 fn with_law(law: &str, scenario: Option<&Scenario>) -> Result<Vec<String>, Failure> {
     let laws = registry::laws();
     let Some(scenario) = scenario else { return Ok(Vec::new()) };
-    let (law, given) = law_of(law)?;
+    let (law, mut given) = Subject::named(law).map_err(|why| Failure::Input(format!("--laws: {why}")))?;
+    given.remove("law");
     let text: toml::Table = toml::from_str(&print(scenario)).map_err(|e| Failure::Bug(e.to_string()))?;
     let change = |part: &str, name: &str, key: &str, parameters: &[Parameter]| {
         let before = text.get(part).and_then(|of| of.get(name)?.get(key)?.as_table()).cloned().unwrap_or_default();

@@ -45,19 +45,7 @@ impl Subject {
     /// # Errors
     /// Names the error in the name or the table.
     pub fn parse(text: &str, registry: &Arc<Registry>) -> Result<Self, String> {
-        let mut table = Table::new();
-        if text.trim_start().starts_with('{') {
-            let whole: Table = toml::from_str(&format!("law = {text}"))
-                .map_err(|e| format!("{text}: {}; write it as in {{ law = \"fast\" }}", e.message()))?;
-            if let Some(Value::Table(inner)) = whole.get("law") {
-                table = inner.clone();
-            }
-        } else {
-            table.insert("law".into(), Value::String(text.trim().into()));
-        }
-        let Some(Value::String(name)) = table.get("law").cloned() else {
-            return Err(format!("{text}: needs `law`, as in {{ law = \"fast\" }}"));
-        };
+        let (name, table) = Self::named(text)?;
         let (role, parameters, linear) = if let Some(entry) = registry.controller(&name) {
             (SubjectRole::Controller, entry.parameters, entry.linearisation)
         } else if let Some(entry) = registry.aqm(&name) {
@@ -101,6 +89,28 @@ impl Subject {
             subject.applies.push(Applies::Ecn);
         }
         Ok(subject)
+    }
+
+    /// The name of a law, and its table as a scenario has it, of a text that is a name or a table. Whether there is such a law is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// Names the error in the table.
+    pub fn named(text: &str) -> Result<(String, Table), String> {
+        let mut table = Table::new();
+        if text.trim_start().starts_with('{') {
+            let whole: Table = toml::from_str(&format!("law = {text}"))
+                .map_err(|e| format!("{text}: {}; write it as in {{ law = \"fast\" }}", e.message()))?;
+            if let Some(Value::Table(inner)) = whole.get("law") {
+                table = inner.clone();
+            }
+        } else {
+            table.insert("law".into(), Value::String(text.trim().into()));
+        }
+        match table.get("law").cloned() {
+            Some(Value::String(name)) => Ok((name, table)),
+            _ => Err(format!("{text}: needs `law`, as in {{ law = \"fast\" }}")),
+        }
     }
 
     /// The laws that the same criteria compare it with: NewReno and CUBIC of senders, drop-tail and CoDel of queues, none of

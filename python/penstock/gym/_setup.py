@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _native
+from penstock._arguments import seed_of, whole
 from penstock._native import Scenario
 from penstock._run import scenario_of
 from penstock.gym._measure import ACTION, OBSERVATION, Measurement, reward_of
@@ -67,17 +68,9 @@ class Setup:
     ) -> None:
         self.reward = reward_of(reward)
         self.randomize = checked(randomize)
-        for name, number, bound in [
-            ("history", history, MOST_STEPS),
-            ("num_envs", count, MOST_SIMULATIONS),
-            ("jobs", jobs, MOST_JOBS),
-        ]:
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise TypeError(f"{name} is of class {type(number).__name__}: write an int")
-            if number < 1:
-                raise ValueError(f"{name} is {number}: write 1 or more")
-            if number > bound:
-                raise ValueError(f"{name} is {number}: write {bound} or less")
+        history = whole("history", history, 1, MOST_STEPS)
+        count = whole("num_envs", count, 1, MOST_SIMULATIONS)
+        jobs = whole("jobs", jobs, 1, MOST_JOBS)
         if not isinstance(step, str):
             raise TypeError(f"step is of class {type(step).__name__}: write `round` or a time such as `20 ms`")
         if action not in ("window", "rate"):
@@ -107,13 +100,8 @@ class Setup:
             if name not in ("seed", "set", "reset_mask"):
                 raise ValueError(f"reset has no option `{name}`: it has seed and set")
         seed, changes = int(rng.integers(2**63)), drawn(self.randomize, rng)
-        given = options.get("seed")
-        if given is not None:
-            if isinstance(given, bool) or not isinstance(given, (int, np.integer)):
-                raise TypeError(f"options: seed is of class {type(given).__name__}: write an int")
-            if not 0 <= given < 2**63:
-                raise ValueError(f"options: seed is {given}: write a number from 0 to 2**63 - 1")
-            seed = int(given)
+        given = seed_of(options.get("seed"), "options: seed")
+        seed = seed if given is None else given
         changes += [(key, text(key, value)) for key, value in options.get("set", {}).items()]
         if any(key.strip() == "seed" for key, _ in changes):
             raise ValueError("options: set has the key seed: write it as options={'seed': ...}")

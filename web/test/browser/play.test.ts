@@ -3,25 +3,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import type { Browser, ElementHandle, Page } from "puppeteer-core";
+import type { Browser, ElementHandle } from "puppeteer-core";
 
-import { packed } from "../../src/play/share";
 import { BROWSERS, launch, listen, missing, PENSTOCK, sound, withoutScripts } from "./browsers";
+import { ask, built, DIST, home, open, ran, runs, shared, text, titled } from "./playground";
 
-const DIST = "../target/web/dist";
-const KINDS: Readonly<Record<string, string>> = {
-  html: "text/html",
-  js: "text/javascript",
-  css: "text/css",
-  json: "application/json",
-  wasm: "application/wasm",
-};
 /** Scenarios that take longer than a few seconds. */
 const LONG = ["10000-flows", "100000-flows", "fast-aqm-fig8", "fast-long", "two-way-512"];
 const TITLE = "<script>alert(1)</script> & \"quotes\" 'n' </title>";
@@ -46,49 +36,8 @@ const BOTH_WORLDS = SCENARIO.replace("10 s", "3 s")
   .replace('"cubic"', '"newreno"')
   .replace('"2 bdp"', '"2 bdp"\naqm = { law = "red" }');
 
-const built = existsSync(join(DIST, "penstock.wasm"));
 const folder = mkdtempSync(join(tmpdir(), "penstock-play-"));
-let server: Server;
-let home = "";
-
-before(async () => {
-  server = createServer((request, response) => {
-    const path = (request.url ?? "/").split("?")[0] ?? "/";
-    const name = path === "/" ? "index.html" : path.slice(1);
-    if (!readdirSync(DIST).includes(name)) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { "Content-Type": KINDS[name.split(".").at(-1) ?? ""] ?? "text/plain" });
-    response.end(readFileSync(join(DIST, name)));
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  home = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-});
-after(() => {
-  server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function open(browser: Browser, fragment: string, width = 1280): Promise<[Page, string[]]> {
-  const page = await browser.newPage();
-  const said = listen(page);
-  await page.setViewport({ width, height: 900 });
-  await page.goto(`${home}${fragment}`);
-  await ran(page, 1);
-  return [page, said];
-}
-
-/** Waits until so many runs are on the page. */
-async function ran(page: Page, count: number): Promise<void> {
-  await page.waitForFunction((least) => Number(document.body.dataset["ran"] ?? 0) >= least, { timeout: 60_000 }, count);
-}
-const runs = (page: Page) => page.evaluate(() => Number(document.body.dataset["ran"] ?? 0));
-/** Waits for the title of a page: another thread reads the text, and may be later than the run. */
-const titled = (page: Page, title: string) =>
-  page.waitForFunction((wanted) => document.title === wanted, { timeout: 5000 }, title);
-const text = (page: Page, selector: string) => page.$eval(selector, (found) => found.textContent ?? "");
-const shared = async (scenario: string) => `#${await packed({ text: scenario, world: "packets", cell: 0 })}`;
+after(() => rmSync(folder, { recursive: true, force: true }));
 
 for (const name of BROWSERS) {
   const skip = built ? missing(name) : "not run: no playground; `make web` builds it";
@@ -584,22 +533,4 @@ for (const name of BROWSERS) {
       await page.close();
     });
   });
-}
-
-/** One request to a thread of its own. */
-function ask(page: Page, request: object): Promise<{ answer: string; seconds: number }> {
-  return page.evaluate(async (asked) => {
-    const module = await WebAssembly.compileStreaming(fetch("penstock.wasm"));
-    const worker = new Worker("worker.js");
-    worker.postMessage({ module });
-    const heard = await new Promise<{ answer: string; seconds: number }>((done, failed) => {
-      worker.onmessage = ({ data }) => {
-        if ("answer" in data) done(data);
-        if ("broke" in data) failed(new Error(data.broke));
-      };
-      worker.postMessage({ number: 1, request: asked });
-    });
-    worker.terminate();
-    return heard;
-  }, request as never);
 }
