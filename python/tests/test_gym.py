@@ -435,6 +435,20 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         ValueError,
         "give bools",
     ),
+    ("a switch that is a text", made(ecn="no"), TypeError, "ecn is of class str: write True or False"),
+    ("a law of no policy", lambda: gym.controller(5, "five"), TypeError, "policy is of class int"),  # type: ignore[arg-type]
+    (
+        "a law of a policy without a name",
+        lambda: gym.controller(lambda observation: 0.0, 5),  # type: ignore[arg-type]
+        TypeError,
+        "name is of class int",
+    ),
+    (
+        "a law of a policy over nothing",
+        lambda: gym.controller(lambda observation: 0.0, "none", history=0),
+        ValueError,
+        "history is 0: write 1 or more",
+    ),
     ("a policy that is none", lambda: gym.score("newreno"), TypeError, "a function of observations"),  # type: ignore[arg-type]
 ]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import penstock
+from penstock._arguments import switch, text, whole
 from penstock.gym._measure import ACTION, OBSERVATION
-from penstock.gym._setup import Floats
+from penstock.gym._setup import MOST_STEPS, Floats
 from penstock.math import exp, log
 
 _LN_2 = 0.6931471805599453
@@ -35,6 +36,12 @@ def controller(
     Raises:
         ScenarioError: The name is taken, or is not a name.
     """
+    if not callable(policy):
+        raise TypeError(f"policy is of class {type(policy).__name__}: write a function of an observation")
+    text("name", name, "a text, the name in scenarios")
+    text("source", source, "a text")
+    history = whole("history", history, 1, MOST_STEPS)
+    ecn = switch("ecn", ecn)
     title, paper = f"a policy over {history} steps" if history > 1 else "a policy", source
 
     class Policy(penstock.Controller):

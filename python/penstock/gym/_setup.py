@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from penstock import _native
-from penstock._arguments import seed_of, whole
+from penstock._arguments import seed_of, switch, whole
 from penstock._native import Scenario
 from penstock._run import scenario_of
 from penstock.gym._measure import ACTION, OBSERVATION, Measurement, reward_of
@@ -82,7 +82,7 @@ class Setup:
             groups,
             None if step == "round" else step,
             action == "rate",
-            bool(ecn),
+            switch("ecn", ecn),
             steered,
             history,
             count,
