@@ -116,6 +116,13 @@ const SMALL: f64 = 0.02;
 /// A gain beyond this on the axis is near a pole.
 const FAR: f64 = 1e3;
 
+/// An entry of a matrix beyond this is so near a pole that rounding hides small eigenvalues and singular values, which go on evenly
+/// through the pole.
+const BLURRED: f64 = 1e6;
+
+/// The lowest points of the least singular value that are looked at more closely.
+const DIPS: usize = 20;
+
 /// A curve of more points than that is not followed further, and one of more than the second not beyond the frequencies
 /// that every curve is followed to.
 const POINTS: usize = 2_000_000;
@@ -153,11 +160,14 @@ pub fn matrix_margins(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, span: Span) -
         matrix
     };
     let excess = |s: Complex| eigen::determinant(ahead(s)) - Complex::ONE;
-    let values =
-        |re: f64, w: f64| eigen::of_complex(&gain(Complex::new(re, w))).filter(|v| v.iter().all(|l| l.is_finite()));
-    let turns = follow_all(&|w| values(sigma, w), 1e-3 * sigma, span, true);
+    let beside = |w: f64| eigen::of_complex(&gain(Complex::new(sigma, w))).filter(|v| v.iter().all(|l| l.is_finite()));
+    let turns = follow_all(&beside, 1e-3 * sigma, span, true);
     let (verdict, unstable_roots) = count_all(&turns, &|top| turn_across(&excess, sigma, top, span));
-    let loci = follow_all(&|w| values(0.0, w), 1e-5 / span.slowest_s, span, false);
+    let on_axis = |w: f64| {
+        let matrix = gain(Complex::axis(w));
+        eigen::of_complex(&matrix).filter(|_| is_sharp(&matrix))
+    };
+    let loci = follow_all(&on_axis, 1e-5 / span.slowest_s, span, false);
     let Some(grid) = loci.first().cloned() else {
         return (measured(Verdict::Undecided, 0, &[]), loci);
     };
@@ -167,10 +177,32 @@ pub fn matrix_margins(gain: &dyn Fn(Complex) -> Vec<Vec<Complex>>, span: Span) -
         .collect();
     let mut margins = measured(verdict, unstable_roots, &followed);
     drop(followed);
-    let least = |w: f64| eigen::least_singular(&ahead(Complex::axis(w)));
-    let lowest = (0..grid.len()).min_by(|&a, &b| least(grid[a].0).total_cmp(&least(grid[b].0)));
-    margins.sensitivity_peak = lowest.map_or(1.0, |at| 1.0 / lowest_between(&grid, at, &least).1);
+    margins.sensitivity_peak =
+        1.0 / least_singular(&grid, &|w| ahead(Complex::axis(w)), margins.least_distance_rad_per_s);
     (margins, loci)
+}
+
+/// Whether the small eigenvalues and singular values of a matrix are more than rounding of large entries.
+fn is_sharp(matrix: &[Vec<Complex>]) -> bool {
+    matrix.iter().flatten().all(|entry| entry.abs() < BLURRED)
+}
+
+/// The least singular value of a matrix over the frequencies of a curve, and about `also` [rad/s].
+///
+/// No eigenvalue of a matrix is smaller than its least singular value: `also` is where an eigenvalue is smallest.
+fn least_singular(curve: &Curve, matrix: &dyn Fn(f64) -> Vec<Vec<Complex>>, also: f64) -> f64 {
+    let least = |w: f64| {
+        let matrix = matrix(w);
+        let value = if is_sharp(&matrix) { eigen::least_singular(&matrix) } else { f64::INFINITY };
+        if value.is_nan() { f64::INFINITY } else { value }
+    };
+    let values: Vec<f64> = curve.iter().map(|(w, _)| least(*w)).collect();
+    let neighbours = |at: usize| values[at.saturating_sub(1)].min(values[usize::min(at + 1, values.len() - 1)]);
+    let mut dips: Vec<usize> = (0..values.len()).filter(|&at| values[at] <= neighbours(at)).collect();
+    dips.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    dips.truncate(DIPS);
+    dips.push(curve.partition_point(|(w, _)| *w < also).min(curve.len().max(1) - 1));
+    dips.into_iter().map(|at| lowest_between(curve, at, &least).1).fold(least(also), f64::min)
 }
 
 /// The number of roots of `det(I + L(s))` in the right half plane, by the turns of the determinant beside the axis up to
@@ -484,8 +516,10 @@ fn lowest_between(curve: &Curve, at: usize, f: &dyn Fn(f64) -> f64) -> (f64, f64
             low += third;
         }
     }
-    let w = f64::midpoint(low, high);
-    (w, f(w))
+    // With several valleys between the neighbours, the point itself may be the lowest.
+    let (inside, there) = (f64::midpoint(low, high), curve[at].0);
+    let (inside, there) = ((inside, f(inside)), (there, f(there)));
+    if inside.1 < there.1 { inside } else { there }
 }
 
 #[cfg(test)]

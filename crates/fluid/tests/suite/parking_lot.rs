@@ -103,6 +103,42 @@ fn links_that_share_no_flow_are_two_loops() {
     assert_eq!(both.model(LoopModel::Laws).nyquist.len(), 2);
 }
 
+/// The least singular value of a matrix of two rows, from its determinant and the sum of its squares.
+fn least_singular(a: &[Vec<Complex>]) -> f64 {
+    let determinant = (a[0][0] * a[1][1] - a[0][1] * a[1][0]).abs();
+    let squares: f64 = a.iter().flatten().map(|entry| entry.abs() * entry.abs()).sum();
+    let largest = f64::midpoint(squares, (squares * squares - 4.0 * determinant * determinant).max(0.0).sqrt()).sqrt();
+    determinant / largest
+}
+
+/// ACK-clocked senders have poles on the axis. The peak of the sensitivity is that of a plain scan beside the poles, and never
+/// below the inverse of the least distance of an eigenvalue.
+#[test]
+fn the_peak_of_the_sensitivity_of_two_links_with_an_ack_clock() {
+    let fast = |count: u32, rtt_s: f64| group(count, rtt_s, cc("fast", &[("alpha", 20.0)]));
+    let groups = vec![(fast(2, 0.1), 0..2), (fast(1, 0.06), 0..1), (fast(3, 0.08), 1..2)];
+    let scenario = chain(&[1e7, 1.2e7], 0.01, "droptail", groups);
+    let analysed = analysis(&scenario);
+    let closed = closed_loop(&scenario, &Options::default()).unwrap();
+    for model in &analysed.models {
+        let margins = &model.margins;
+        let coarse = (0..20_000).map(|k| 0.1 * libm::pow(10.0, f64::from(k) / 4000.0));
+        // A peak of a thousand is narrow.
+        let fine = (0..4000).map(|k| margins.least_distance_rad_per_s + 1e-3 * f64::from(k - 2000));
+        let singular = coarse.chain(fine).filter_map(|w| {
+            let mut matrix = closed.matrix(Complex::axis(w), model.model);
+            let trusted = matrix.iter().flatten().all(|entry| entry.abs() < 1e6);
+            matrix[0][0] = matrix[0][0] + Complex::ONE;
+            matrix[1][1] = matrix[1][1] + Complex::ONE;
+            trusted.then(|| least_singular(&matrix))
+        });
+        let least = singular.fold(f64::INFINITY, f64::min);
+        println!("{:?}: {} by a scan, {}", model.model, 1.0 / least, margins.sensitivity_peak);
+        assert!(margins.sensitivity_peak * margins.least_distance >= 1.0 - 1e-9, "{margins:?}");
+        assert!((0.999..1.05).contains(&(margins.sensitivity_peak * least)), "{margins:?} and {least}");
+    }
+}
+
 /// The loop of a scenario is (12) with the compensator (13), entry by entry, and so are its margins, which see the
 /// eigenvalues alone. The difference is that of the step map, and goes with the period.
 #[test]
