@@ -68,9 +68,10 @@ def compare(
     data = ask(["compare"], options, {path: resolved}, [path])
     rows: list[dict[str, object]] = []
     if chosen:
-        # The names of laws differ, unless a law is there with several parameters.
-        settings = [titled(law) for law in laws] if any("{" in law for law in chosen) else []
-        labels = settings or [case["name"] for case in data["cases"]]
+        labels = [titled(law) for law in laws]
+        # The command leaves out a run that it has done.
+        if len(data["cases"]) != len(labels):
+            raise ScenarioError("two of laws make the same scenario: name each once")
         for row in data["rows"]:
             one: dict[str, object] = {"where": row["of"], "measure": row["measure"], "unit": row["unit"]}
             for label, value, difference in zip(labels, row["values"], row["differences"], strict=True):

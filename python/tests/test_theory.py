@@ -204,6 +204,10 @@ def test_worlds_and_laws_are_laid_beside_each_other() -> None:
     assert set(laws["newreno-python.difference"].drop_nulls()) == {0.0}
     assert set(laws["cubic.difference"].drop_nulls()) != {0.0}
 
+    # An AQM is laid beside a controller under its own name, although its flows have another law.
+    kinds = polars.DataFrame(penstock.compare(lab(FAST), laws=["cubic", "codel"]))
+    assert kinds.columns[3:] == ["cubic", "codel", "codel.difference"]
+
 
 def test_a_law_in_python_is_judged_as_the_one_in_rust() -> None:
     from penstock.examples.newreno import NewReno
@@ -403,6 +407,12 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
     ("an option for a bound", lambda: penstock.tune("pi", json=True), penstock.ScenarioError, "no bound `json`"),
     ("a bound that is a bool", lambda: penstock.tune("pi", flows=True), TypeError, "flows is of class bool"),
     ("a law twice", lambda: penstock.compare(lab(FAST), laws=["cubic"] * 2), penstock.ScenarioError, "`cubic` twice"),
+    (
+        "a law twice in other words",
+        lambda: penstock.compare(lab(FAST), laws=["cubic", {"law": "cubic"}]),
+        penstock.ScenarioError,
+        "two of laws make the same scenario",
+    ),
     (
         "a world twice",
         lambda: penstock.compare(lab(FAST), worlds=["packets", "packets"]),
