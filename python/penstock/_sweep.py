@@ -11,6 +11,7 @@ import uuid
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -186,15 +187,24 @@ _ARRIVED: OrderedDict[str, _native.Laws] = OrderedDict()
 _ARRIVING = threading.Lock()
 _HERE: set[str] = set()
 """The sweeps that this process called."""
+_GIVEN_UP: set[str] = set()
+"""The sweeps of this process that ended before their batches: those that run in its threads end too."""
 
 
-def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: Laws | None = None) -> _native.Measured:
+def run_batch(
+    texts: list[str], name: str, world: str, jobs: int, laws: Laws | None = None, sweep: str = ""
+) -> _native.Measured:
     """Run resolved scenarios, where an executor wants it, with these laws of Python.
 
     A class arrives as another object with each batch. All batches of a sweep run with the class of the first. Nothing
     is registered: another sweep may have another law of the same name, and so may this process.
     """
-    return _native.run_cells(texts, name, world, jobs, None, None if laws is None else _arrived(laws))
+
+    def goes_on(_: int) -> None:
+        if sweep in _GIVEN_UP:
+            raise CancelledError("the sweep of this batch has ended")
+
+    return _native.run_cells(texts, name, world, jobs, goes_on, None if laws is None else _arrived(laws))
 
 
 def _arrived(laws: Laws) -> _native.Laws:
@@ -277,6 +287,7 @@ def _elsewhere(
     under_way: dict[int, Any] = {}
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     # A client of dask takes equal calls for one, and has no other word for it.
+    sweep = uuid.uuid4().hex
     options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
     most, counted = _AHEAD * processors() + _workers(executor), time.monotonic()
     broken = False
@@ -289,7 +300,7 @@ def _elsewhere(
             while waiting and len(under_way) < most and not broken:
                 at = waiting.pop()
                 attempts[at] += 1
-                future = _submitted(executor, run_batch, batches[at], name, world, jobs, laws, **options)
+                future = _submitted(executor, run_batch, batches[at], name, world, jobs, laws, sweep, **options)
                 if future is None:
                     broken = True
                     waiting.append(at)
@@ -328,6 +339,9 @@ def _elsewhere(
                 broken = broken or type(error).__name__ == "BrokenProcessPool"
                 waiting.append(at)
             done(sum(len(result) for result in results if result is not None))
+    except BaseException:
+        _GIVEN_UP.add(sweep)
+        raise
     finally:
         for future in under_way.values():
             future.cancel()

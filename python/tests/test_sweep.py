@@ -253,6 +253,11 @@ def test_ctrl_c_stops_a_sweep_soon() -> None:
         penstock.sweep(scenario)
     # Two cells run at a time.
     assert interrupted.was_obeyed_in(0.3)
+    interrupted = Interrupt(0.5)
+    # The end of a pool waits for its threads.
+    with pytest.raises(KeyboardInterrupt), ThreadPoolExecutor(2) as threads:
+        penstock.sweep(scenario, executor=threads, batch=2)
+    assert interrupted.was_obeyed_in(0.3)
 
 
 def test_ctrl_c_stops_the_reading_of_a_large_sweep_soon() -> None:

@@ -129,7 +129,7 @@ impl Simulation {
 
     /// Runs until each of these flows has come to the end of a round outside recovery, where laws get that event
     /// ([`Event::Round`](penstock_law::cc::Event::Round)), or to a timeout; or to the end. Nobody waits for a flow that has
-    /// nothing to send, unless all have nothing. Of a law that requires deliveries only timeouts count: it gets no rounds.
+    /// not begun or has nothing to send, unless this is so of all. Of a law that requires deliveries only timeouts count: it gets no rounds.
     ///
     /// # Errors
     /// As [`Simulation::run_until`].
@@ -242,7 +242,7 @@ impl Waiting {
     fn is_idle(&self, engine: &Engine) -> bool {
         let flow = &engine.flows[self.at];
         let more = flow.data.una < flow.data.limit && engine.now < flow.until;
-        flow.data.idle() && !more
+        engine.now < flow.start || flow.data.idle() && !more
     }
 }
 

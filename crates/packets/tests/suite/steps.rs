@@ -181,6 +181,31 @@ fn a_flow_without_data_ends_no_round() {
     assert_eq!(run.now(), at);
 }
 
+/// A flow that has not begun holds up nobody's rounds, and its own when it has.
+#[test]
+fn a_flow_that_begins_late_ends_no_round_before() {
+    let text = path(
+        "start = \"0 s\"\nsender = { receive_window = \"10 packets\" }\n[flows.g]\nstart = \"2 s\"\nfrom = \"l\"\nto = \"r\"\n\
+                     rtt = \"100 ms\"\ncc = { law = \"newreno\" }\nsender = { receive_window = \"10 packets\" }",
+    );
+    let mut run = Simulation::new(scenario(&text)).unwrap();
+    run.run_round(&[0, 1]).unwrap();
+    assert!(run.now() < Time::from_seconds(0.5), "{:?}", run.now());
+    while run.now() < Time::from_seconds(2.5) {
+        run.run_round(&[0, 1]).unwrap();
+    }
+    // Now the rounds of both are waited for: in five steps the later flow ends five rounds.
+    let before = run.now();
+    for _ in 0..5 {
+        run.run_round(&[0, 1]).unwrap();
+    }
+    assert!((run.now() - before).seconds() > 4.0 * 0.1);
+    // It waits for the one that begins where that is alone.
+    let mut run = Simulation::new(scenario(&text)).unwrap();
+    run.run_round(&[1]).unwrap();
+    assert!(run.now() > Time::from_seconds(2.0), "{:?}", run.now());
+}
+
 /// Little's law: a window above the bandwidth-delay product fills the line, and what is above it waits. The window is set before
 /// the start, while packets are under way, and again.
 #[test]
