@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pickle
 import queue
 import sys
 import threading
@@ -156,7 +158,7 @@ def sweep(
             threads = jobs or processors()
             measured = [_native.run_cells(texts, os.fspath(path), world, threads, done, laws)]
         else:
-            travelling = _travelling(texts, classes)
+            travelling = _travelling(texts, classes, _is_dask(executor))
             measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done, travelling)
         if shown < 1:
             # Batches of a broken pool ran here, and no other batch ended after them.
@@ -177,7 +179,9 @@ class Laws:
 
     sweep: str
     """Names the sweep: no other has this text."""
-    classes: tuple[AnyClass, ...]
+    classes: tuple[AnyClass, ...] | bytes
+    """As cloudpickle writes them, for Dask: its scheduler may be in this process and load what it is given, which would
+    give these very classes copies of what their functions hold."""
     programs: tuple[str, ...]
     """The identity of the program of each, where the sweep was called."""
 
@@ -185,8 +189,8 @@ class Laws:
 _ARRIVED: OrderedDict[str, _native.Laws] = OrderedDict()
 """The laws of the latest sweeps that have had a batch here, by the sweep."""
 _ARRIVING = threading.Lock()
-_HERE: set[str] = set()
-"""The sweeps that this process called."""
+_HERE: dict[str, tuple[AnyClass, ...]] = {}
+"""The laws of the sweeps that this process called."""
 _GIVEN_UP: set[str] = set()
 """The sweeps of this process that ended before their batches: those that run in its threads end too."""
 
@@ -204,6 +208,7 @@ def run_batch(
         if sweep in _GIVEN_UP:
             raise CancelledError("the sweep of this batch has ended")
 
+    goes_on(0)
     return _native.run_cells(texts, name, world, jobs, goes_on, None if laws is None else _arrived(laws))
 
 
@@ -211,10 +216,12 @@ def _arrived(laws: Laws) -> _native.Laws:
     with _ARRIVING:
         known = _ARRIVED.get(laws.sweep)
         if known is None:
-            if laws.sweep not in _HERE:
-                for law, program in zip(laws.classes, laws.programs, strict=True):
+            classes = _HERE.get(laws.sweep)
+            if classes is None:
+                classes = pickle.loads(laws.classes) if isinstance(laws.classes, bytes) else laws.classes
+                for law, program in zip(classes, laws.programs, strict=True):
                     _refuse_another(law, program)
-            known = _ARRIVED[laws.sweep] = _native.Laws([described(law) for law in laws.classes])
+            known = _ARRIVED[laws.sweep] = _native.Laws([described(law) for law in classes])
             while len(_ARRIVED) > _KEPT:
                 _ARRIVED.popitem(last=False)
         return known
@@ -232,14 +239,33 @@ def _refuse_another(law: AnyClass, program: str) -> None:
         )
 
 
-def _travelling(texts: list[str], classes: dict[str, AnyClass]) -> Laws | None:
+def _travelling(texts: list[str], classes: dict[str, AnyClass], dask: bool) -> Laws | None:
     """Return those of these laws that scenarios name."""
     named = tuple(law for name, law in classes.items() if any(f'law = "{name}"' in text for text in texts))
     if not named:
         return None
-    laws = Laws(uuid.uuid4().hex, named, tuple(map(program_of, named)))
-    _HERE.add(laws.sweep)
+    laws = Laws(uuid.uuid4().hex, _written(named) if dask else named, tuple(map(program_of, named)))
+    _HERE[laws.sweep] = named
     return laws
+
+
+def _written(classes: tuple[AnyClass, ...]) -> bytes:
+    """Write classes as bytes."""
+    # Dask brings it.
+    dumps = importlib.import_module("cloudpickle").dumps
+    try:
+        return bytes(dumps(classes))
+    except Exception as error:
+        raise _unsent(classes) from error
+
+
+def _unsent(classes: tuple[AnyClass, ...]) -> TypeError:
+    shown = ", ".join(law.__qualname__ for law in classes)
+    return TypeError(f"{shown} cannot travel to the executor: define it in a module that its workers can import")
+
+
+def _is_dask(executor: Submits) -> bool:
+    return type(executor).__module__.split(".")[0] == "distributed"
 
 
 def _is_unsent(error: BaseException) -> bool:
@@ -288,7 +314,7 @@ def _elsewhere(
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     # A client of dask takes equal calls for one, and has no other word for it.
     sweep = uuid.uuid4().hex
-    options = {"pure": False} if type(executor).__module__.split(".")[0] == "distributed" else {}
+    options = {"pure": False} if _is_dask(executor) else {}
     most, counted = _AHEAD * processors() + _workers(executor), time.monotonic()
     broken = False
     silence, heard = _SILENCE_S, time.monotonic()
@@ -329,11 +355,7 @@ def _elsewhere(
                 results[at] = finished.result()
             except BaseException as error:
                 if laws and _is_unsent(error):
-                    shown = ", ".join(law.__qualname__ for law in laws.classes)
-                    message = (
-                        f"{shown} cannot travel to the executor: define it in a module that its workers can import"
-                    )
-                    raise TypeError(message) from error
+                    raise _unsent(_HERE[laws.sweep]) from error
                 if not _is_lost(error) or attempts[at] >= _MOST_ATTEMPTS:
                     raise
                 broken = broken or type(error).__name__ == "BrokenProcessPool"
@@ -346,7 +368,7 @@ def _elsewhere(
         for future in under_way.values():
             future.cancel()
         if laws is not None and not broken:
-            _HERE.discard(laws.sweep)
+            _HERE.pop(laws.sweep, None)
     if broken:
         left = [at for at, result in enumerate(results) if result is None]
         warnings.warn(

@@ -366,6 +366,36 @@ def test_dask_runs_a_law_as_it_is_now() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("forgotten")
+@pytest.mark.parametrize("processes", [True, False])
+def test_dask_leaves_a_law_of_this_process_as_it_is(processes: bool) -> None:
+    distributed = pytest.importorskip("distributed")
+    sizes = {"now": 2.0}
+
+    class Sized(penstock.Controller):
+        name = "remembers"
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = sizes["now"]
+
+    penstock.register(Sized)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=None, processes=processes
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        seen = []
+        for size in (2.0, 8.0, 3.0):
+            sizes["now"] = size
+            seen.append(used(penstock.sweep(remembered(2))))
+            assert used(penstock.sweep(remembered(2), executor=client)) == seen[-1]
+        # A copy of what its function holds would have the first size for ever.
+        assert seen[0] < seen[2] < seen[1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("forgotten")
 def test_two_sweeps_on_one_worker_mix_no_laws() -> None:
     distributed = pytest.importorskip("distributed")
     expected = {}
