@@ -5,6 +5,7 @@
     reason = "wall time says when to look for Ctrl-C, and nothing of a run depends on it"
 )]
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,4 +44,26 @@ impl Looks {
         }
         raised.is_none()
     }
+}
+
+impl Looks {
+    /// Unwinds to [`while_wanted`] if a signal ends the work.
+    pub(crate) fn leave_unless_wanted(&self) {
+        if !self.look(|_| Ok(())) {
+            panic::resume_unwind(Box::new(Left));
+        }
+    }
+}
+
+/// Unwinds: a signal ends the work.
+struct Left;
+
+/// Does work that nothing else ends, without the lock of the interpreter, until it ends or is left.
+pub(crate) fn while_wanted<T: Send>(py: Python<'_>, work: impl FnOnce(&Looks) -> T + Send) -> PyResult<T> {
+    let looks = Looks::begin();
+    let done = py.detach(|| panic::catch_unwind(AssertUnwindSafe(|| work(&looks))));
+    done.map_err(|payload| match looks.raised() {
+        Some(raised) if payload.is::<Left>() => raised,
+        _ => panic::resume_unwind(payload),
+    })
 }

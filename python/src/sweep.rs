@@ -8,12 +8,12 @@ use std::thread;
 
 use penstock_cli::library::{self, Error};
 use penstock_law::Registry;
-use penstock_record::{CellRow, Described, Measures, RecordError, mean_over_seeds, paired};
+use penstock_record::{CellRow, Described, Measures, RecordError, mean_over_seeds, paired, place_of};
 use penstock_scenario::summary::Summary;
 use penstock_scenario::world::{Cells as Values, GoesOn, RunError, Watcher};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBool, PyBytes, PyString};
 
 use crate::arrow::{self, Pickled, Table};
 use crate::law::{Laws, raised};
@@ -242,21 +242,27 @@ impl Cells {
 
     /// One row for the cells that differ in the seed alone.
     fn aggregate(&self, py: Python<'_>) -> PyResult<Table> {
-        table(py, self.0.like(mean_over_seeds(&self.0.table)))
+        let means = py.detach(|| mean_over_seeds(&self.0.table));
+        table(py, self.0.like(means))
     }
 
     /// Differences between the values of an axis, over pairs of cells.
     fn compare(&self, py: Python<'_>, key: &str, against: Option<&Bound<'_, PyAny>>) -> PyResult<Table> {
         let axis = self.axis(key).map_err(|message| error::input(py, &message))?;
-        let against = against.map(|value| label(value)).transpose()?;
-        if let Some(value) = &against {
-            let known = self.values(&axis);
-            if !known.contains(&&value[..]) {
-                let message = format!("the axis `{axis}` has no value `{value}`: write one of {}", known.join(", "));
-                return Err(error::input(py, &message));
-            }
-        }
-        let differences = paired(&self.0.table, &axis, against.as_deref());
+        let known = self.values(&axis);
+        let of_axis = |value: &Bound<'_, PyAny>| {
+            let text = label(value)?;
+            // A number may also be that of the column in SI units.
+            let number = value.extract::<f64>().ok().filter(|_| !value.is_instance_of::<PyBool>());
+            let is = |name: &&&str| number.is_some() && place_of(&axis, name).map(|place| place.value) == number;
+            let found = known.iter().find(|name| **name == text).or_else(|| known.iter().find(is));
+            found.copied().ok_or_else(|| {
+                let message = format!("the axis `{axis}` has no value `{text}`: write one of {}", known.join(", "));
+                error::input(py, &message)
+            })
+        };
+        let against = against.map(of_axis).transpose()?;
+        let differences = py.detach(|| paired(&self.0.table, &axis, against));
         table(py, self.0.like(differences.map_err(|e| error::input(py, &e.to_string()))?))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use penstock_fluid::analysis::closed_loop;
 use penstock_fluid::response::Loop as Closed;
 use penstock_fluid::{AnalysisError, Clocking, Complex, LoopModel, Options};
 use penstock_scenario::quantity;
@@ -10,6 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::error;
 use crate::law::raised;
+use crate::looks::while_wanted;
 use crate::scenario::Scenario;
 
 /// The loop of a scenario at its equilibrium, opened at the arrivals of the links that limit anyone.
@@ -44,17 +46,12 @@ impl Loop {
         }
         let options = Options { at, clocking: by_name, ..Options::default() };
         let (found, raised) = raised::here(|| {
-            py.detach(|| {
-                let closed = penstock_fluid::analysis::closed_loop(&cell.scenario, &options)?;
-                let analysis = penstock_fluid::analyze(&cell.scenario, &options)?;
-                Ok((closed, analysis))
-            })
+            while_wanted(py, |looks| closed_loop(&cell.scenario, &options, &|_| looks.leave_unless_wanted()))
         });
         if let Some(raised) = raised {
             return Err(raised);
         }
-        let (closed, analysis) = found.map_err(|e: AnalysisError| error::input(py, &e.to_string()))?;
-        let links = analysis.links.into_iter().filter(|link| link.binding).map(|link| link.name).collect();
+        let (closed, links) = found?.map_err(|e: AnalysisError| error::input(py, &e.to_string()))?;
         Ok(Self { closed, links })
     }
 
@@ -76,9 +73,10 @@ impl Loop {
             }
         };
         let n = self.closed.links.len();
-        let bytes = py.detach(|| {
+        let bytes = while_wanted(py, |looks| {
             let mut bytes = vec![0; 16 * n * n * omega.len()];
             for (at, w) in omega.iter().enumerate() {
+                looks.leave_unless_wanted();
                 let s = Complex::new(0.0, *w);
                 let matrix = if n == 1 { vec![vec![self.closed.gain(s, model)]] } else { self.closed.matrix(s, model) };
                 for (place, value) in matrix.iter().flatten().enumerate() {
@@ -88,7 +86,7 @@ impl Loop {
                 }
             }
             bytes
-        });
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 }

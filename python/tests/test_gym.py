@@ -422,6 +422,8 @@ CALLS: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("no threads", lambda: gym.CongestionControlVector(2, jobs=0), ValueError, "jobs is 0"),
     ("too few actions", vector(step=np.zeros((3, 1))), ValueError, "give 4 of shape [1]"),
     ("too few seeds", vector(reset={"seed": [1]}), ValueError, "one for each of 2"),
+    ("a seed for all that is a text", vector(reset={"seed": "12"}), TypeError, "seed is of class str"),
+    ("a negative seed for all", vector(reset={"seed": -1}), ValueError, "seed is -1: write 0 or more"),
     ("a reward for all", vector(step=np.zeros((4, 1)), reward=lambda m: 1.0), ValueError, "one number a row"),
     (
         "a mask of half a simulation",

@@ -221,6 +221,10 @@ def test_a_difference_is_against_a_number_too() -> None:
         for value in (number, text, numpy.array(number)[()]):
             compared = pyarrow.table(sweep.compare(key, against=value))
             assert set(compared["against"].to_pylist()) == {text}
+    # Numbers of the columns in SI units too.
+    for key, number, text in [("count", 2.0, "2"), ("rate", 10e6, "10 Mbit/s"), ("rate", 5_000_000, "5 Mbit/s")]:
+        rates = penstock.sweep(swept(2).set("duration", "1200 ms")) if key == "rate" else sweep
+        assert set(pyarrow.table(rates.compare(key, against=number))["against"].to_pylist()) == {text}
     with pytest.raises(ScenarioError, match=r"axis `flows\.cubic\.count` has no value `3`: write one of 1, 2$"):
         sweep.compare("count", against=3)
     with pytest.raises(TypeError, match="against is of class object"):

@@ -192,6 +192,26 @@ def test_a_rule_gives_a_setting_that_a_scenario_takes() -> None:
     assert penstock.analyze(lab({"law": "newreno"}, tuned.setting)).links["bottleneck"].aqm == "pi"
 
 
+def test_ctrl_c_stops_an_analysis_soon() -> None:
+    # Four links, one after the other: seconds of work.
+    links, flows = {}, {"long": {"count": 2, "from": "n0", "to": "n4", "rtt": "100 ms", "cc": FAST}}
+    for at in range(4):
+        ends = {"from": f"n{at}", "to": f"n{at + 1}"}
+        links[f"l{at}"] = {**ends, "rate": f"{10 + at} Mbit/s", "delay": "10 ms", "buffer": "800 packets"}
+        flows[f"x{at}"] = {**ends, "count": 1 + at, "rtt": f"{60 + 10 * at} ms", "cc": FAST}
+    scenario = Scenario.from_dict({"format": 1, "duration": "30 s", "links": links, "flows": flows})
+    interrupted = Interrupt(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        penstock.analyze(scenario)
+    assert interrupted.was_obeyed_in(0.2)
+    loop = penstock.analyze(lab(FAST)).loop
+    frequencies = np.logspace(-2, 3, 1_000_000)
+    interrupted = Interrupt(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        loop.frequency_response(frequencies)
+    assert interrupted.was_obeyed_in(0.2)
+
+
 def test_worlds_and_laws_are_laid_beside_each_other() -> None:
     worlds = polars.DataFrame(penstock.compare(lab(FAST)))
     assert worlds.columns == ["span", "where", "measure", "unit", "packets", "fluid", "fluid.relative"]

@@ -18,7 +18,7 @@ use crate::map::{self, Map};
 use crate::meter::Meter;
 use crate::program;
 use crate::study::Study;
-use crate::{machine, scenario, terminal};
+use crate::{interrupt, machine, scenario, terminal};
 
 /// An analysis of one cell.
 #[derive(Debug, Serialize)]
@@ -107,7 +107,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
             note(warning);
         }
         let sessions = match &answer {
-            Answer::Network(analysis) => most_stable(&cell.scenario, &loop_only, analysis),
+            Answer::Network(analysis) => most_stable(&cell.scenario, &loop_only, analysis, &busy()),
             _ => None,
         };
         let at = options.at.filter(|_| !matches!(answer, Answer::Outer(_)));
@@ -155,6 +155,7 @@ const SILENCE_S: f64 = 5.0;
 fn busy() -> impl Fn(Busy) {
     let (since, said_s) = (Meter::start(), Held::new(0.0));
     move |what| {
+        interrupt::leave_if_stopped();
         let now = since.wall_s();
         if now - said_s.get() < SILENCE_S {
             return;

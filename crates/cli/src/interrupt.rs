@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -51,6 +52,23 @@ fn ignored(status: &str) -> u64 {
 pub(crate) fn stopped() -> bool {
     STOPPED.load(Ordering::Relaxed) || embedded::stopped()
 }
+
+/// Unwinds out of a computation that nothing else ends, where the user wants the command to end. [`unless_left`] is around it.
+pub(crate) fn leave_if_stopped() {
+    if stopped() {
+        panic::resume_unwind(Box::new(Left));
+    }
+}
+
+/// The result of `work`, or that it was left.
+pub(crate) fn unless_left<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        if payload.is::<Left>() { Err(Failure::Stopped) } else { panic::resume_unwind(payload) }
+    })
+}
+
+/// Unwinds: the user wants the command to end.
+struct Left;
 
 #[cfg(test)]
 mod tests {

@@ -154,7 +154,7 @@ pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) ->
             };
             let mut point =
                 Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
-            match Answer::of(&cell.scenario, options, &|_| ()) {
+            match Answer::of(&cell.scenario, options, &|_| interrupt::leave_if_stopped()) {
                 Ok(answer) => {
                     let (verdict, margins) = answer.verdict();
                     point.verdict = Some(verdict);

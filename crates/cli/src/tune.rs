@@ -144,7 +144,9 @@ fn pi(capacity: &str, flows: f64, rtt: &str, packet: &str, frequency: f64) -> Re
 }
 
 fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tuned, Failure> {
-    let taubar_s = positive("taubar", quantity::time(taubar).map_err(|e| wrong("taubar", e))?.seconds(), 1e3)?;
+    let taubar = quantity::time(taubar).map_err(|e| wrong("taubar", e))?;
+    let taubar_s = positive("taubar", taubar.seconds(), 1e3)?;
+    let taubar = quantity::print_time(taubar);
     let alpha = positive("alpha", alpha, 1.57)?;
     let bottlenecks = positive("bottlenecks", bottlenecks, 1e3)?;
     let share = positive("share", share, 1.0)?;
@@ -158,7 +160,7 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
         parameters: vec![
             ("alpha", json!(alpha)),
             ("eta", json!(eta)),
-            ("taubar", json!(format!("{taubar_s} s"))),
+            ("taubar", json!(taubar)),
             ("M", json!(bottlenecks)),
         ],
         margins: None,
@@ -168,7 +170,7 @@ fn leadlag(alpha: f64, taubar: &str, bottlenecks: f64, share: f64) -> Result<Tun
                 "Proposition 3 allows eta up to {most:.6}; with this eta, {eta:.6}, beta = alpha eta/(M taubar) = {beta:.6} 1/s"
             ),
             format!(
-                "any network of round trips up to {taubar_s} s and at most {bottlenecks} bottlenecks a path is stable \
+                "any network of round trips up to {taubar} and at most {bottlenecks} bottlenecks a path is stable \
                  (Theorem 4), at frequencies above 1/taubar with a gain margin of {guaranteed:.3} at least"
             ),
         ],

@@ -295,12 +295,19 @@ pub fn analyze_watched(
     })
 }
 
-/// The loop that [`analyze`] takes its models of: a row and a column a link that limits anyone, in the scenario's order.
+/// The loop that [`analyze`] takes its models of, and the names of its links: a row and a column a link that limits anyone, in
+/// the scenario's order. `watch` is called as of [`analyze_watched`].
 ///
 /// # Errors
 /// As [`analyze`].
-pub fn closed_loop(scenario: &Scenario, options: &Options) -> Result<Loop, AnalysisError> {
-    solved(scenario, options, &|_| ()).map(|solved| solved.closed)
+pub fn closed_loop(
+    scenario: &Scenario,
+    options: &Options,
+    watch: &dyn Fn(Busy),
+) -> Result<(Loop, Vec<String>), AnalysisError> {
+    let solved = solved(scenario, options, watch)?;
+    let names = solved.binding.iter().map(|l| solved.bench.names[*l].to_owned()).collect();
+    Ok((solved.closed, names))
 }
 
 /// A scenario at equilibrium, and its loop there.

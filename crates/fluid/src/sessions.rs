@@ -8,7 +8,7 @@ use penstock_law::cc;
 use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
-use crate::analysis::{Analysis, Options, analyze};
+use crate::analysis::{Analysis, Busy, Options, analyze_watched};
 use crate::margin::Verdict;
 
 /// Counts of sessions are tried up to that.
@@ -26,8 +26,13 @@ pub struct Sessions {
 }
 
 /// For a scenario whose `analysis` is unstable, and that has one group of several sessions of such a law: up to how many
-/// the loop is stable. None otherwise.
-pub fn most_stable(scenario: &Scenario, options: &Options, analysis: &Analysis) -> Option<Sessions> {
+/// the loop is stable. None otherwise. `busy` is called as of [`analyze_watched`].
+pub fn most_stable(
+    scenario: &Scenario,
+    options: &Options,
+    analysis: &Analysis,
+    busy: &dyn Fn(Busy),
+) -> Option<Sessions> {
     if analysis.verdict != Verdict::Unstable {
         return None;
     }
@@ -43,7 +48,7 @@ pub fn most_stable(scenario: &Scenario, options: &Options, analysis: &Analysis) 
     let stable = |count: u32| {
         let mut fewer = scenario.clone();
         fewer.groups[name].count = count;
-        analyze(&fewer, options).map(|a| a.verdict == Verdict::Stable)
+        analyze_watched(&fewer, options, busy).map(|a| a.verdict == Verdict::Stable)
     };
     let tried = (1..group.count.min(MOST)).rev();
     // Fewer may leave the line unfilled, which has no loop.

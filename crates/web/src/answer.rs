@@ -218,7 +218,7 @@ fn theory(of: &Chosen) -> Result<Shown, Said> {
     let refused = |e: &dyn ToString| Said::Refused(vec![e.to_string()]);
     let answer = Theory::of(&cell.scenario, &options, &|_| ()).map_err(|e| refused(&e))?;
     let sessions = match &answer {
-        Theory::Network(analysis) => most_stable(&cell.scenario, &options, analysis),
+        Theory::Network(analysis) => most_stable(&cell.scenario, &options, analysis, &|_| ()),
         _ => None,
     };
     let (header, text) = (facts(), print(&cell.scenario));

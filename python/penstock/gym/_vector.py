@@ -13,6 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from penstock._arguments import seed_of, whole
 from penstock._native import Scenario
 from penstock._sweep import processors
 from penstock.gym._env import action_of
@@ -91,12 +92,10 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
             seed: A seed for all, of which simulation k has seed + k, or a list of one for each. None goes on drawing.
             options: As of ``CongestionControl``, for all alike.
         """
-        seeds = [seed + k for k in range(self._count)] if isinstance(seed, int) else seed
-        if seeds is not None and len(seeds) != self._count:
-            raise ValueError(f"seed has {len(seeds)} numbers: give one, or one for each of {self._count} simulations")
+        seeds = self._seeds(seed)
         if not self._draws:
             self._draws = [seeding.np_random(None)[0] for _ in range(self._count)]
-        for k, one in enumerate(seeds or []):
+        for k, one in enumerate(seeds):
             if one is not None:
                 self._draws[k] = seeding.np_random(one)[0]
         mask = None if options is None else options.get("reset_mask")
@@ -107,6 +106,17 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         self._begun |= which
         self._ended = np.where(which, False, self._ended)
         return self._observation(raw), self._info(self._measured(measured))
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        """Return the seed of each simulation; None goes on drawing."""
+        if seed is None:
+            return [None] * self._count
+        if not hasattr(seed, "__len__"):
+            first = whole("seed", seed, 0, 2**63 - self._count)
+            return [first + k for k in range(self._count)]
+        if len(seed) != self._count:
+            raise ValueError(f"seed has {len(seed)} numbers: give one, or one for each of {self._count} simulations")
+        return [seed_of(one) for one in seed]
 
     def step(self, actions: Floats, hold: bool = False) -> tuple[Floats, Numbers, Numbers, Numbers, dict[str, Any]]:
         """Take an action for each row.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::error::Error;
 use crate::arguments::Command;
 use crate::failure::{Done, Failure};
-use crate::{analyze, compare, embedded, evaluate, paper, search, shell, tune};
+use crate::{analyze, compare, embedded, evaluate, interrupt, paper, search, shell, tune};
 
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,7 +34,7 @@ pub fn command(arguments: Vec<OsString>, texts: BTreeMap<PathBuf, String>) -> Re
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     embedded::begin(texts);
     let ended = Ended;
-    let done = match &parsed.command {
+    let done = interrupt::unless_left(|| match &parsed.command {
         Command::Analyze(arguments) => analyze::analyze(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Tune(rule) => tune::tune(rule),
@@ -42,7 +42,7 @@ pub fn command(arguments: Vec<OsString>, texts: BTreeMap<PathBuf, String>) -> Re
         Command::Break(arguments) => search::search(arguments),
         Command::Paper(arguments) => paper::paper(arguments),
         _ => Err(Failure::Input("this command is no function".to_owned())),
-    };
+    });
     let heard = embedded::end();
     std::mem::forget(ended);
     let done: Done = match done {

@@ -119,7 +119,7 @@ fn the_peak_of_the_sensitivity_of_two_links_with_an_ack_clock() {
     let groups = vec![(fast(2, 0.1), 0..2), (fast(1, 0.06), 0..1), (fast(3, 0.08), 1..2)];
     let scenario = chain(&[1e7, 1.2e7], 0.01, "droptail", groups);
     let analysed = analysis(&scenario);
-    let closed = closed_loop(&scenario, &Options::default()).unwrap();
+    let (closed, _) = closed_loop(&scenario, &Options::default(), &|_| ()).unwrap();
     for model in &analysed.models {
         let margins = &model.margins;
         let coarse = (0..20_000).map(|k| 0.1 * libm::pow(10.0, f64::from(k) / 4000.0));
@@ -178,7 +178,7 @@ fn the_loop_matrix_is_equation_12() {
     // The delay from one link to the next stands in the entries off the diagonal: turned round, it leaves all eigenvalues
     // as they are, and one of these entries a fifth of a radian and more off.
     let entries = |period: f64, w: f64| {
-        let closed = closed_loop(&chained(period), &Options::default()).unwrap();
+        let (closed, _) = closed_loop(&chained(period), &Options::default(), &|_| ()).unwrap();
         let (found, hand) = (closed.matrix(Complex::new(0.0, w), LoopModel::Laws), network.gain(Complex::new(0.0, w)));
         let off = |row: usize, column: usize| {
             let (found, hand) = (found[row][column], hand[row][column]);
