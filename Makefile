@@ -178,7 +178,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	fi
 
 # What builds the Python package, and what its tests use besides; kept from run to run.
-PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 pytest-timeout==2.4.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 control==0.10.2 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
+PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 pytest-timeout==2.4.0 pytest-xdist==3.8.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 control==0.10.2 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
 PYTHON       = $(abspath $(BUILT))/python-env
 .PHONY: python-tools
 python-tools: setup
@@ -201,7 +201,7 @@ test-python: ## the Python package: its tests, from a wheel in an environment of
 	rm -rf $(BUILT)/wheels-debug
 	$(PYTHON)/bin/maturin build -q --profile dev --locked -m python/Cargo.toml --out $(BUILT)/wheels-debug
 	$(PYTHON)/bin/pip install -q --no-compile --no-deps --no-index --force-reinstall $(BUILT)/wheels-debug/*.whl
-	PYTHONPYCACHEPREFIX="$(abspath $(BUILT))/pycache" $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python $(PYTEST) python/tests
+	PYTHONPYCACHEPREFIX="$(abspath $(BUILT))/pycache" $(PYTHON)/bin/python -m pytest -p no:cacheprovider -c python/pyproject.toml --rootdir python --numprocesses 2 --dist worksteal $(PYTEST) python/tests
 
 # What the pages of the site are made with; kept from run to run.
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14

@@ -112,7 +112,7 @@ def python(out):
     print("nightly: python", flush=True)
     status, seconds = run(["make", "-s", "wheel-test"], out / "python.log")
     yield "`make wheel-test`: the optimised wheel", "passed" if status == 0 else "FAILED", seconds
-    status, seconds = run(["make", "-s", "test-python", "PYTEST=-m slow"], out / "python-slow.log", PENSTOCK_REQUIRE="python")
+    status, seconds = run(["make", "-s", "test-python", "PYTEST=-m slow --numprocesses 0"], out / "python-slow.log", PENSTOCK_REQUIRE="python")
     yield "`make test-python`, tests that take minutes", "passed" if status == 0 else "FAILED", seconds
 
 
