@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of tests: those that are ignored elsewhere, the bits of two builds, 10^7 fuzzed inputs. Writes docs/validation/nightly.md.
 
-    bench/nightly.py OUT [--only bits|kills|publish|pages|python|web|figures|tests|fuzz]
+    bench/nightly.py OUT [--only bits|kills|publish|pages|python|web|figures|tests|s2n|fuzz]
 
 Tests are built in the profile `nightly`, and run one after the other. Status 1: a test failed that is not known to fail,
 or a fuzzed input broke something.
@@ -59,6 +59,15 @@ def tests(out):
             if name in KNOWN:
                 verdict = f"fails as known: {KNOWN[name]}" if status else "PASSED, though it is known to fail"
             yield f"`{crate}`, `{name}`", verdict, seconds
+
+
+def s2n(out):
+    """s2n-quic over the emulated path, and the licences of its crates: a minute of compilation that CI does without."""
+    print("nightly: s2n", flush=True)
+    base = "cargo test --profile nightly --locked -p penstock-cli --features s2n".split()
+    for target, names in [("quic", []), ("suite", ["notices::every_licence_is_allowed"])]:
+        status, seconds = run([*base, "--test", target, "--", *names], out / "s2n.log", PENSTOCK_REQUIRE="kernel")
+        yield f"`penstock-cli` with the feature `s2n`, `{target}`", "passed" if status == 0 else "FAILED", seconds
 
 
 def bits(out):
@@ -140,6 +149,7 @@ PARTS = {
     "web": web,
     "figures": figures,
     "tests": tests,
+    "s2n": s2n,
     "fuzz": fuzz,
 }
 HEAD = """# The last nightly run

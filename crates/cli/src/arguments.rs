@@ -159,7 +159,7 @@ pub(crate) enum Generator {
     Own,
     /// An iperf3 client and server for each flow; sizes and pauses are not supported
     Iperf3,
-    /// A QUIC client and server (quinn) for each flow; pauses of flows with a size are not supported
+    /// A QUIC client and server (quinn, s2n-quic) for each flow; pauses of flows with a size are not supported
     Quic,
 }
 

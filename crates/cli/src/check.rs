@@ -16,7 +16,7 @@ use crate::arguments::{Check, Generator, WorldName};
 use crate::failure::{Done, Failure};
 use crate::named::Shown as _;
 use crate::program;
-use crate::{of_quinn, registry, scenario, terminal};
+use crate::{of_quic, registry, scenario, terminal};
 
 /// A world's support of a file.
 struct Answer {
@@ -52,8 +52,8 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     };
     let named = if arguments.world.is_empty() { WorldName::value_variants() } else { &arguments.world[..] };
     let mut answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
-    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quinn::groups(&cell.scenario).next().is_some()) {
-        answers.push(over_quinn(&cells)?);
+    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quic::groups(&cell.scenario).next().is_some()) {
+        answers.push(over_quic(&cells)?);
     }
     if arguments.json {
         terminal::say_json(&read(file, &cells, first, &answers)?)?;
@@ -80,17 +80,17 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
 fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world(name)?;
     let refusals = different(cells).flat_map(|cell| {
-        let mut refusals = world.refusals(&of_quinn::replaced(&cell.scenario, name));
+        let mut refusals = world.refusals(&of_quic::replaced(&cell.scenario, name));
         let only =
-            |(group, law)| format!("flows.{group}.cc: {}: use `--world linux --generator quic`", of_quinn::whose(law));
-        refusals.extend(of_quinn::groups(&cell.scenario).filter(|(_, law)| of_quinn::leaves(name, law)).map(only));
+            |(group, law)| format!("flows.{group}.cc: {}: use `--world linux --generator quic`", of_quic::whose(law));
+        refusals.extend(of_quic::groups(&cell.scenario).filter(|(_, law)| of_quic::leaves(name, law)).map(only));
         refusals
     });
     Ok(Answer { world: world.name(), generator: None, refusals: refusals.collect() })
 }
 
-/// Checks every cell against endpoints of quinn.
-fn over_quinn(cells: &[Cell]) -> Result<Answer, Failure> {
+/// Checks every cell against endpoints of QUIC.
+fn over_quic(cells: &[Cell]) -> Result<Answer, Failure> {
     let world = scenario::world_with(WorldName::Linux, Generator::Quic)?;
     let refusals = different(cells).flat_map(|cell| world.refusals(&cell.scenario)).collect();
     Ok(Answer { world: world.name(), generator: Some("quic"), refusals })

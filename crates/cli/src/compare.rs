@@ -20,7 +20,7 @@ use crate::failure::{Done, Failure};
 use crate::named::Shown as _;
 use crate::program;
 use crate::study::Study;
-use crate::{interrupt, machine, of_quinn, scenario, terminal};
+use crate::{interrupt, machine, of_quic, scenario, terminal};
 
 /// A scenario in several worlds.
 #[derive(Debug, Serialize)]
@@ -60,7 +60,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     };
     let document = scenario::document(file, arguments.seed, &arguments.changes)?;
     let cells = scenario::cells(&document)?;
-    of_quinn::refuse_cells(&cells, worlds)?;
+    of_quic::refuse_cells(&cells, worlds)?;
     let mut study = Study::open(file, "comparison", arguments.out.as_deref(), arguments.json)?;
     interrupt::watch()?;
     let mut beyond = false;

@@ -20,7 +20,7 @@ use crate::folder::{File, Folder};
 use crate::gathered::Gathered;
 use crate::named::Shown as _;
 use crate::show::{self, Overlaid};
-use crate::{interrupt, of_quinn, pages, program, record, registry, scenario, terminal};
+use crate::{interrupt, of_quic, pages, program, record, registry, scenario, terminal};
 
 /// Runs every cell of the comparison, and shows all of it on one page.
 pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failure> {
@@ -126,7 +126,7 @@ fn once(parts: &mut [(String, Vec<Cell>)]) {
 fn cells(file: &Path, arguments: &Compare, besides: &[String]) -> Result<Vec<Cell>, Failure> {
     let set = arguments.changes.set.iter().chain(besides).cloned().collect();
     let cells = scenario::cells(&scenario::document(file, arguments.seed, &Changes { set })?)?;
-    of_quinn::refuse_cells(&cells, worlds(arguments))?;
+    of_quic::refuse_cells(&cells, worlds(arguments))?;
     Ok(cells)
 }
 

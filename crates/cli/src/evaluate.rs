@@ -21,7 +21,7 @@ use crate::arguments::{self, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, slug};
 use crate::record;
-use crate::{interrupt, machine, of_quinn, pages, program, registry, scenario, terminal};
+use crate::{interrupt, machine, of_quic, pages, program, registry, scenario, terminal};
 use gate::Gate;
 use library::Library;
 use plan::{Labels, Plan};
@@ -58,9 +58,9 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     let Some((name, beside)) = arguments.worlds() else {
         return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
     };
-    of_quinn::refuse("evaluate", &subject.name, name)?;
+    of_quic::refuse("evaluate", &subject.name, name)?;
     if beside {
-        of_quinn::refuse("evaluate", &subject.name, WorldName::Linux)?;
+        of_quic::refuse("evaluate", &subject.name, WorldName::Linux)?;
     }
     let world = scenario::world(name)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };

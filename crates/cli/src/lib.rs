@@ -46,7 +46,7 @@ mod map;
 mod memory;
 mod meter;
 mod named;
-mod of_quinn;
+mod of_quic;
 mod outcome;
 mod pages;
 mod paper;

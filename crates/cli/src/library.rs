@@ -32,7 +32,7 @@ pub use error::Error;
 /// added, since its own code does not: results of an older one are then not taken for theirs.
 ///
 /// # Errors
-/// A law has the name of a controller of quinn; the laws are those that were adopted before.
+/// A law has the name of a controller of a QUIC stack; the laws are those that were adopted before.
 pub fn adopt(laws: Registry, codes: &[String]) -> Result<(), Refused> {
     registry::adopt(laws, &codes.join(" "))
 }
@@ -45,7 +45,7 @@ pub fn laws() -> Arc<Registry> {
 /// These laws for [`read`] and [`parse`], beside those that were adopted: another sweep may have a law of the same name.
 ///
 /// # Errors
-/// A law has the name of a controller of quinn.
+/// A law has the name of a controller of a QUIC stack.
 pub fn complete(laws: Registry) -> Result<Arc<Registry>, Refused> {
     registry::complete(laws)
 }

@@ -23,8 +23,9 @@ use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::program;
 use crate::record::{self, Kept, Subject};
+use crate::registry::missing;
 use crate::sweep::Swept;
-use crate::{interrupt, machine, of_quinn, pages, scenario, terminal};
+use crate::{interrupt, machine, of_quic, pages, scenario, terminal};
 
 /// Options of only one of the two commands.
 #[derive(Debug, Clone, Copy, Default)]
@@ -144,18 +145,25 @@ fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
     found.into_iter().map(note).collect()
 }
 
-/// Refuses options of one generator for another.
-fn refuse_names_of_quinn(batches: &[Batch], arguments: &Scenarios, generator: Generator) -> Result<(), Failure> {
-    if generator == Generator::Quic {
-        return Ok(());
-    }
+/// Refuses controllers of QUIC stacks that this program lacks, and those of a stack for other generators.
+fn refuse_names_of_stacks(batches: &[Batch], arguments: &Scenarios, generator: Generator) -> Result<(), Failure> {
     for (batch, file) in batches.iter().zip(&arguments.files) {
-        let mut groups = batch.cells.iter().flat_map(|cell| of_quinn::groups(&cell.scenario));
-        if let Some((name, law)) = groups.find(|(_, law)| of_quinn::leaves(arguments.world, law)) {
+        let groups = || batch.cells.iter().flat_map(|cell| of_quic::groups(&cell.scenario));
+        if let Some((name, law, remedy)) = groups().find_map(|(name, law)| Some((name, law, missing(law)?))) {
+            return Err(Failure::Input(format!(
+                "{}: flows.{name}.cc: {}, and this program was built without it: {remedy}",
+                file.shown(),
+                of_quic::whose(law)
+            )));
+        }
+        if generator == Generator::Quic {
+            continue;
+        }
+        if let Some((name, law)) = groups().find(|(_, law)| of_quic::leaves(arguments.world, law)) {
             return Err(Failure::Machine(format!(
                 "{}: flows.{name}.cc: {}; add --world linux --generator quic",
                 file.shown(),
-                of_quinn::whose(law)
+                of_quic::whose(law)
             )));
         }
     }
@@ -168,7 +176,7 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, qlog,
         let what = "--qlog: only connections of QUIC have one; add --world linux --generator quic, or leave --qlog out";
         return Err(Failure::Input(what.to_owned()));
     }
-    refuse_names_of_quinn(batches, arguments, generator)?;
+    refuse_names_of_stacks(batches, arguments, generator)?;
     if pcap.is_some() && arguments.world != WorldName::Packets {
         let world = if arguments.world == WorldName::Fluid { "fluid" } else { "linux" };
         return Err(Failure::Machine(format!(

@@ -22,7 +22,7 @@ use toml::Value;
 use crate::arguments;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others, slug};
-use crate::{interrupt, jobs, machine, of_quinn, pages, program, record, registry, scenario, terminal};
+use crate::{interrupt, jobs, machine, of_quic, pages, program, record, registry, scenario, terminal};
 use runner::{Pool, note_phase};
 
 /// The default number of failures of an objective, at most.
@@ -41,7 +41,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
-    of_quinn::refuse("break", &subject.name, arguments.world)?;
+    of_quic::refuse("break", &subject.name, arguments.world)?;
     if subject.role == SubjectRole::Conditioner {
         return Err(Failure::Input(format!(
             "`{law}` is a conditioner; only a controller or an AQM can be searched for failures"

@@ -1,4 +1,5 @@
-//! `--generator quic`: endpoints of quinn in the place of our own senders of TCP. Needs what `--world linux` needs.
+//! `--generator quic`: endpoints of quinn, and of s2n-quic with the feature `s2n`, in the place of our own senders of TCP. Needs
+//! what `--world linux` needs.
 
 mod bench;
 mod optional;
@@ -157,6 +158,147 @@ fn pauses_with_a_log(late: &optional::Late) {
     assert!(windows.iter().any(|event| event["data"]["congestion_window"].as_f64() > Some(20_000.0)), "{windows:?}");
 }
 
+/// s2n-quic's two controllers one after the other, beside a law in quinn.
+#[cfg(feature = "s2n")]
+const OF_S2N: &str = r#"
+format = 1
+title = "s2n-quic"
+duration = "6 s"
+packet = { wire = "1500 B", payload = "1440 B" }
+[links.bottleneck]
+from = "left"
+to = "right"
+rate = "20 Mbit/s"
+delay = "5 ms"
+buffer = "1 bdp"
+duplex = true
+[flows.cubic]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "0 s"
+stop = "3500 ms"
+cc = { law = "s2n-cubic" }
+sender = { profile = "quic" }
+[flows.quinn]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "2 s"
+stop = "3500 ms"
+cc = { law = "newreno" }
+sender = { profile = "quic" }
+[flows.bbr]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "4 s"
+on_off = { on = "1 s", off = "500 ms" }
+cc = { law = "s2n-bbr" }
+sender = { profile = "quic" }
+[flows.file]
+from = "left"
+to = "right"
+rtt = "20 ms"
+start = "1500 ms"
+size = "100 kB"
+cc = { law = "s2n-cubic" }
+sender = { profile = "quic", initial_window = 20 }
+[windows]
+alone = ["500 ms", "1500 ms"]
+both = ["2200 ms", "3400 ms"]
+stopped = ["3700 ms", "4 s"]
+last = ["4200 ms", "5 s"]
+silent = ["5150 ms", "5450 ms"]
+again = ["5600 ms", "6 s"]
+"#;
+
+/// s2n-quic sends as the scenario says beside quinn. Its record has what a record of quinn has.
+#[cfg(feature = "s2n")]
+fn s2n_sends_as_the_scenario_says() {
+    optional::timed(s2n_sends);
+}
+
+#[cfg(feature = "s2n")]
+fn s2n_sends(late: &optional::Late) {
+    let bench = Bench::new();
+    bench.write("line.toml", OF_S2N);
+    let ended = bench.run(&[&RUN[..], &["--qlog", "--json"]].concat());
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    late.replace(ended.late());
+    let all: Value = serde_json::from_str(&ended.out).unwrap();
+    let (outcome, summary) = (&all["runs"][0], &all["runs"][0]["summary"]);
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
+    let sockets = &summary["path"]["sockets"];
+    assert_eq!(sockets["cubic"], "cubic of s2n-quic, QUIC, ECN, 1472 B a datagram");
+    assert_eq!(sockets["bbr"], "bbr of s2n-quic, QUIC, ECN, 1472 B a datagram");
+    assert_eq!(sockets["quinn"], "newreno through penstock-quinn, QUIC, 1472 B a datagram");
+    let goodput =
+        |window: &str, group: &str| number(&summary["windows"][window]["groups"][group]["goodput_bit_per_s"]) / 1e6;
+    // Of 1500 B, headers of IP and UDP take 28. What waited for a lost packet arrives with it: 66 packets in 0.8 s are 1 Mbit/s.
+    let line = 14.0..20.0 * 1472.0 / 1500.0 + 1.0;
+    assert!(line.contains(&goodput("alone", "cubic")), "{}: {summary}", goodput("alone", "cubic"));
+    assert!(goodput("both", "cubic") > 1.0 && goodput("both", "quinn") > 1.0, "{summary}");
+    assert_eq!(goodput("stopped", "cubic"), 0.0, "it was to stop");
+    assert!(line.contains(&goodput("last", "bbr")), "{}: {summary}", goodput("last", "bbr"));
+    assert_eq!(goodput("silent", "bbr"), 0.0, "it was to pause");
+    assert!(goodput("again", "bbr") > 5.0, "{summary}");
+    assert_eq!(summary["groups"]["file"]["transfers"]["completed"], 1, "{summary}");
+    // Two round trips at the least: a handshake, and slow start from twenty packets.
+    assert!((0.04..1.4).contains(&number(&summary["flows"][3]["completion_s"])), "{summary}");
+    let of_cubic = &summary["windows"]["alone"]["groups"]["cubic"];
+    let window = number(&of_cubic["window_mean_packets"]);
+    assert!((20.0..75.0).contains(&window), "33 packets on the path and 33 in its buffer: {window}");
+    let rtt = number(&of_cubic["rtt_mean_s"]);
+    assert!((0.02..0.042).contains(&rtt), "20 ms, and at most 20 ms in the buffer: {rtt}");
+    assert!(number(&summary["groups"]["cubic"]["retransmits"]) > 0.0, "slow start overflows the buffer: {summary}");
+
+    // A log of quinn's, and of s2n-quic's the same events.
+    for (flow, title) in [(0, "cubic of s2n-quic"), (1, "newreno through penstock-quinn")] {
+        let log = std::fs::read_to_string(bench.path(outcome["qlog"][flow].as_str().unwrap())).unwrap();
+        let parse = |line: &str| serde_json::from_str(line.trim_start_matches('\u{1e}')).unwrap();
+        let lines: Vec<Value> = log.lines().map(parse).collect();
+        assert_eq!(lines[0]["qlog_format"], "JSON-SEQ");
+        assert_eq!(lines[0]["title"], format!("flow {flow}: {title}"));
+        let of = |name: &'static str| lines[1..].iter().filter(move |line| line["name"] == name);
+        let bytes: f64 = of("transport:packet_sent").map(|event| number(&event["data"]["header"]["length"])).sum();
+        assert!(bytes > 1e6, "flow {flow}: {bytes}");
+        for (name, key) in [("transport:packet_received", "header"), ("recovery:packet_lost", "header")] {
+            assert!(of(name).all(|event| event["data"][key]["packet_number"].is_u64()), "{name}");
+            assert!(of(name).next().is_some(), "{name}");
+        }
+        let windows = || of("recovery:metrics_updated").map(|event| &event["data"]);
+        assert!(windows().any(|data| data["congestion_window"].as_f64() > Some(40_000.0)), "flow {flow}");
+        // quinn logs seconds in the place of milliseconds.
+        let ms = if flow == 0 { 20.0..60.0 } else { 0.02..0.06 };
+        assert!(
+            windows().any(|data| data["smoothed_rtt"].as_f64().is_some_and(|rtt| ms.contains(&rtt))),
+            "flow {flow}"
+        );
+        let times: Vec<f64> = lines[1..].iter().map(|event| number(&event["time"])).collect();
+        assert!(times.is_sorted() && times.last() < Some(&6100.0), "{:?}", times.last());
+    }
+}
+
+/// A program without s2n-quic says so before it runs anything, and what to build.
+#[cfg(not(feature = "s2n"))]
+fn a_program_without_s2n_says_what_to_build() {
+    let bench = bench();
+    let cc = ["--set", "flows.second.cc={ law = \"s2n-cubic\" }"];
+    let said = "line.toml: flows.second.cc: only the QUIC library s2n-quic has the law `s2n-cubic`, and this program was \
+                built without it: build it with `cargo build --release -p penstock-cli --features s2n`";
+    for arguments in [&RUN[..], &RUN[..2], &RUN[..4]] {
+        let ended = bench.run(&[arguments, &cc].concat());
+        assert!(ended.status == 2 && ended.err.contains(said), "{arguments:?}: {} {}", ended.status, ended.err);
+        assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
+        assert!(!bench.path("out").exists());
+    }
+    let checked = bench.run(&[&["check", "line.toml", "--world", "linux"], &cc[..]].concat());
+    assert!(checked.status == 3, "{} {}", checked.status, checked.err);
+    let why = "flows.second.cc: this program was built without s2n-quic, which has the law `s2n-cubic`; build it with";
+    assert!(checked.out.contains(why), "{}", checked.out);
+}
+
 /// Features that quinn lacks are refused before anything runs, and its controllers run nowhere else.
 fn what_it_does_not_do_is_refused() {
     let bench = bench();
@@ -192,6 +334,10 @@ fn main() {
         &[
             ("it_sends_as_the_scenario_says", it_sends_as_the_scenario_says),
             ("a_flow_pauses_and_its_log_has_every_packet", a_flow_pauses_and_its_log_has_every_packet),
+            #[cfg(feature = "s2n")]
+            ("s2n_sends_as_the_scenario_says", s2n_sends_as_the_scenario_says),
+            #[cfg(not(feature = "s2n"))]
+            ("a_program_without_s2n_says_what_to_build", a_program_without_s2n_says_what_to_build),
             ("what_it_does_not_do_is_refused", what_it_does_not_do_is_refused),
         ],
         missing,

@@ -9,6 +9,8 @@ pub mod account;
 #[cfg(feature = "quic")]
 pub mod quinn;
 pub mod run;
+#[cfg(feature = "quic")]
+pub mod s2n;
 mod syscall;
 pub mod tool;
 

@@ -31,11 +31,12 @@ fn text(value: &Value) -> &str {
 }
 
 /// Crates of others in the command and in the Python package, by `Cargo.lock`; those that only build or test it are left out.
-fn crates() -> BTreeSet<Crate> {
+/// `more`: other arguments of `cargo metadata`, such as features.
+fn crates(more: &[&str]) -> BTreeSet<Crate> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let arguments =
         ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", "x86_64-unknown-linux-gnu"];
-    let output = Command::new(cargo).args(arguments).current_dir(root()).output().unwrap();
+    let output = Command::new(cargo).args(arguments).args(more).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -99,7 +100,7 @@ fn notices(crates: &BTreeSet<Crate>) -> String {
 
 #[test]
 fn third_party_md_has_every_crate() {
-    let (page, file) = (notices(&crates()), root().join("THIRD-PARTY.md"));
+    let (page, file) = (notices(&crates(&[])), root().join("THIRD-PARTY.md"));
     if env::var_os("PENSTOCK_BLESS").is_some() {
         assert!(env::var_os("CI").is_none(), "PENSTOCK_BLESS accepts anything: it has no place where CI is set");
         fs::write(&file, &page).unwrap();
@@ -126,7 +127,7 @@ fn fulfilled(expression: &str, allowed: &BTreeSet<String>) -> bool {
 /// Crates that nobody maintains, by the RustSec database, and that were replaced.
 #[test]
 fn crates_without_a_maintainer_stay_away() {
-    let crates = crates();
+    let crates = crates(&[]);
     for (name, advisory) in
         [("paste", "RUSTSEC-2024-0436"), ("atty", "RUSTSEC-2024-0375"), ("instant", "RUSTSEC-2024-0384")]
     {
@@ -147,7 +148,10 @@ fn the_texts_of_the_licences_of_the_kernel_programs_are_there() {
 
 #[test]
 fn every_licence_is_allowed() {
-    let (crates, allowed) = (crates(), allowed());
+    // What a feature adds is only here where the tests are built with it.
+    let features = if cfg!(feature = "s2n") { &["--features", "penstock-cli/s2n"][..] } else { &[] };
+    let (crates, allowed) = (crates(features), allowed());
+    assert_eq!(crates.iter().any(|each| each.name == "aws-lc-sys"), cfg!(feature = "s2n"));
     assert!(crates.len() > 50, "{} crates", crates.len());
     let refused: Vec<&Crate> = crates.iter().filter(|each| !fulfilled(&each.licence, &allowed)).collect();
     assert!(refused.is_empty(), "{refused:?}");

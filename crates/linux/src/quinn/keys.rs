@@ -15,11 +15,16 @@ pub(crate) struct Keys {
     pub(crate) client: Arc<QuicClientConfig>,
 }
 
+/// A new certificate of its own authority, and its key (PKCS #8), both in DER.
+pub(crate) fn certificate() -> io::Result<(CertificateDer<'static>, Vec<u8>)> {
+    let certified = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(io::Error::other)?;
+    Ok((CertificateDer::from(certified.cert), certified.signing_key.serialize_der()))
+}
+
 impl Keys {
     pub(crate) fn new() -> io::Result<Self> {
-        let certified = rcgen::generate_simple_self_signed([NAME.to_owned()]).map_err(io::Error::other)?;
-        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
-        let own = CertificateDer::from(certified.cert);
+        let (own, key) = certificate()?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let versions = [&rustls::version::TLS13];
         let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))

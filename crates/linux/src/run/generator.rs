@@ -8,6 +8,6 @@ pub enum Generator {
     Own,
     /// A client of iperf3 for each flow, and a server.
     Iperf3,
-    /// A client of quinn for each flow, and a server.
+    /// A client of quinn or s2n-quic for each flow, and a server.
     Quic,
 }

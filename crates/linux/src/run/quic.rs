@@ -1,8 +1,11 @@
-//! The ends of a run as endpoints of quinn: a client for each flow, a server for each flow, and a connection for each transfer.
+//! The ends of a run as endpoints of QUIC stacks, quinn and s2n-quic: a client for each flow, a server for each flow, and a connection for each transfer.
 //!
 //! Each end has one thread with a runtime of tokio. The certificate is made for the run, and nothing else knows it.
 
+#[cfg(feature = "s2n")]
+mod s2n;
 mod socket;
+mod stack;
 mod transfer;
 
 use std::io;
@@ -21,8 +24,8 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::transfer::Transfer;
 use penstock_scenario::world::Log;
 use quinn::{
-    ClientConfig, Connection, Endpoint, EndpointConfig, Incoming, QlogConfig, QlogStream, Runtime, ServerConfig,
-    TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Endpoint, EndpointConfig, Incoming, QlogConfig, QlogStream, Runtime, ServerConfig, TokioRuntime,
+    TransportConfig, VarInt,
 };
 use tokio::runtime;
 use tokio::sync::mpsc::unbounded_channel;
@@ -36,6 +39,7 @@ use super::sender::{LOOK, Reading, Readings, Sender, Sent, Told};
 use super::traffic::{Happening, Traffic};
 
 use socket::WithoutEcn;
+use stack::Connection;
 use transfer::{Said, Way};
 
 /// Where servers listen.
@@ -53,6 +57,9 @@ const WATCH: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Ends {
     server: ServerConfig,
+    /// Where a flow has a controller of s2n-quic.
+    #[cfg(feature = "s2n")]
+    s2n: Option<s2n::Ends>,
     /// None for flows of datagrams.
     clients: Vec<Option<Client>>,
     mtu: u16,
@@ -60,10 +67,20 @@ pub(super) struct Ends {
 
 #[derive(Debug)]
 struct Client {
-    config: ClientConfig,
-    ecn: bool,
+    settings: Settings,
     /// Its socket, in a few words.
     kind: String,
+}
+
+/// The settings of a flow, for the stack that sends it.
+#[derive(Debug)]
+enum Settings {
+    Quinn {
+        config: Box<ClientConfig>,
+        ecn: bool,
+    },
+    #[cfg(feature = "s2n")]
+    S2n(s2n::Settings),
 }
 
 fn runtime() -> io::Result<runtime::Runtime> {
@@ -83,9 +100,25 @@ impl Ends {
 
         let mut server = ServerConfig::with_crypto(server);
         let room = flows.iter().filter_map(|flow| of_quic(flow)?.receive_window).map(|room| room.0).min();
-        server.transport_config(Arc::new(transport(mtu, room.map_or(ROOM, |room| room.min(ROOM.into()) as u32))));
+        let room = room.map_or(ROOM, |room| room.min(ROOM.into()) as u32);
+        server.transport_config(Arc::new(transport(mtu, room)));
+        #[cfg(feature = "s2n")]
+        let s2n = flows
+            .iter()
+            .any(|flow| of_quic(flow).is_some_and(|quic| crate::s2n::is_own(quic.chosen.law.name)))
+            .then(|| s2n::Ends::new(mtu + HEADERS_OF_QUIC as u16, room))
+            .transpose()?;
         let clients = flows.iter().enumerate().map(|(number, flow)| {
             let Some(quic) = of_quic(flow) else { return Ok(None) };
+            #[cfg(feature = "s2n")]
+            if crate::s2n::is_own(quic.chosen.law.name) {
+                let law = quic.chosen.law.name;
+                let name = format!("{} of s2n-quic", law.trim_start_matches("s2n-"));
+                let log = log(number as u32).map(|log| s2n::Qlog::new(log, &format!("flow {number}: {name}"), clock));
+                let initial_window = (quic.initial_window * f64::from(mtu)) as u32;
+                let kind = format!("{name}, QUIC, ECN, {mtu} B a datagram");
+                return Ok(Some(Client { settings: Settings::S2n(s2n::Settings { law, initial_window, log }), kind }));
+            }
             let seed = scenario.seed.stream(&format!("quic/{number}")).bits();
             let (makes, name) = crate::quinn::makes(&quic.chosen, mtu, quic.initial_window, seed);
             let mut transport = transport(mtu, ROOM);
@@ -97,9 +130,15 @@ impl Ends {
             config.transport_config(Arc::new(transport));
             let ecn = if quic.ecn { ", ECN" } else { "" };
             let kind = format!("{name}, QUIC{ecn}, {mtu} B a datagram");
-            Ok(Some(Client { config, ecn: quic.ecn, kind }))
+            Ok(Some(Client { settings: Settings::Quinn { config: Box::new(config), ecn: quic.ecn }, kind }))
         });
-        Ok(Self { server, clients: clients.collect::<io::Result<_>>()?, mtu })
+        Ok(Self {
+            server,
+            #[cfg(feature = "s2n")]
+            s2n,
+            clients: clients.collect::<io::Result<_>>()?,
+            mtu,
+        })
     }
 
     fn endpoint(&self, at: SocketAddr, server: Option<ServerConfig>, ecn: bool) -> io::Result<Endpoint> {
@@ -115,22 +154,57 @@ impl Ends {
     pub(super) fn receive(&self, received: &Arc<Received>, stop: &AtomicBool) -> io::Result<()> {
         prefer_this_thread();
         runtime()?.block_on(async {
-            for number in (0..).zip(&self.clients).filter_map(|(number, client)| client.as_ref().map(|_| number)) {
-                let at = (address::v4(Direction::Forward, number), PORT).into();
-                let endpoint = self.endpoint(at, Some(self.server.clone()), true)?;
-                let received = Arc::clone(received);
-                tokio::spawn(async move {
-                    while let Some(incoming) = endpoint.accept().await {
-                        // A connection that ends early has sent what it has sent.
-                        tokio::spawn(take(incoming, Arc::clone(&received), number as usize));
-                    }
-                });
+            for (number, client) in (0..).zip(&self.clients) {
+                let Some(client) = client else { continue };
+                self.serve(number, client, Arc::clone(received))?;
             }
             while !stop.load(Ordering::Relaxed) {
                 tokio::time::sleep(WATCH).await;
             }
             Ok(())
         })
+    }
+
+    /// Starts the server of a flow.
+    fn serve(&self, number: u32, client: &Client, received: Arc<Received>) -> io::Result<()> {
+        let at = (address::v4(Direction::Forward, number), PORT).into();
+        // A connection that ends early has sent what it has sent.
+        match &client.settings {
+            Settings::Quinn { .. } => {
+                let endpoint = self.endpoint(at, Some(self.server.clone()), true)?;
+                tokio::spawn(async move {
+                    while let Some(incoming) = endpoint.accept().await {
+                        tokio::spawn(take(incoming, Arc::clone(&received), number as usize));
+                    }
+                });
+            }
+            #[cfg(feature = "s2n")]
+            Settings::S2n(_) => {
+                let Some(s2n) = &self.s2n else { return Ok(()) };
+                let mut server = s2n.server(at)?;
+                tokio::spawn(async move {
+                    while let Some(connection) = server.accept().await {
+                        let received = Arc::clone(&received);
+                        tokio::spawn(s2n::take(connection, move |bytes| {
+                            received[number as usize].fetch_add(bytes, Ordering::Relaxed);
+                        }));
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The client of a flow.
+    fn client(&self, at: SocketAddr, settings: &Settings) -> io::Result<stack::Client> {
+        match settings {
+            Settings::Quinn { config, ecn } => Ok(stack::Client::Quinn(self.endpoint(at, None, *ecn)?, config.clone())),
+            #[cfg(feature = "s2n")]
+            Settings::S2n(settings) => {
+                let s2n = self.s2n.as_ref().ok_or_else(|| io::Error::other("s2n-quic has no certificate"))?;
+                Ok(stack::Client::S2n(s2n.client(at, settings)?))
+            }
+        }
     }
 
     /// Sends on the calling thread, which is in the senders' namespace, until it is stopped.
@@ -148,8 +222,7 @@ impl Ends {
         let way = |number: usize, client: &Client| -> io::Result<Way> {
             let ends = [Direction::Reverse, Direction::Forward].map(|end| address::v4(end, number as u32));
             Ok(Way {
-                endpoint: self.endpoint((ends[0], 0).into(), None, client.ecn)?,
-                config: client.config.clone(),
+                client: self.client((ends[0], 0).into(), &client.settings)?,
                 to: (ends[1], PORT).into(),
                 stop: Arc::new(Notify::new()),
                 silent: turns[number].subscribe(),
@@ -300,7 +373,7 @@ impl Flow {
     /// Sees that what controlled the connection was its law.
     fn examine(&self, number: usize) -> io::Result<()> {
         let Some(connection) = &self.connection else { return Ok(()) };
-        match crate::quinn::complaint(connection.congestion_state()) {
+        match connection.complaint() {
             Some(why) => Err(io::Error::other(format!("flow {number}: {why}"))),
             None => Ok(()),
         }
@@ -312,7 +385,7 @@ impl Flow {
         self.lost_before = self.told.again;
     }
 
-    /// Reads quinn's statistics. The last values hold until now.
+    /// Reads the statistics of the stack. The last values hold until now.
     fn look(&mut self, now: Time, received: u64, mtu: u16) {
         let told = &mut self.told;
         let packets = (received - told.received) as f64 / f64::from(mtu);
@@ -322,13 +395,13 @@ impl Flow {
         told.window += told.window_now * seconds;
         told.window_squared += told.window_now * told.window_now * seconds;
         let Some(connection) = &self.connection else { return };
-        let path = connection.stats().path;
+        let measured = connection.measured();
         // The smoothed round trip, as often as packets arrived since the last look.
-        told.rtt += path.rtt.as_secs_f64() * packets;
+        told.rtt += measured.smoothed_rtt.as_secs_f64() * packets;
         told.rtts += packets;
-        told.window_now = path.cwnd as f64 / f64::from(mtu);
-        let least = Time(path.min_rtt.as_nanos() as u64 * 1000);
+        told.window_now = measured.window as f64 / f64::from(mtu);
+        let least = Time(measured.least_rtt.as_nanos() as u64 * 1000);
         told.least_rtt = Some(told.least_rtt.map_or(least, |before| before.min(least)));
-        told.again = self.lost_before + path.lost_packets;
+        told.again = self.lost_before + measured.lost;
     }
 }

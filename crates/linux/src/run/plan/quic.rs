@@ -1,4 +1,4 @@
-//! The plan of a scenario for QUIC, and its features that quinn lacks.
+//! The plan of a scenario for QUIC, and its features that quinn and s2n-quic lack.
 
 use penstock_law::Values;
 use penstock_law::cc::{Controller, Marks};
@@ -9,6 +9,9 @@ use penstock_scenario::model::{Group, Pacing, Profile, Recovery, Remember, Scena
 
 use super::{Quic, Source, no};
 
+/// The stacks.
+const QUINN: &str = "quinn";
+const S2N: &str = "s2n-quic";
 /// IPv4 and UDP [bytes].
 pub(crate) const HEADERS: u64 = 28;
 
@@ -16,6 +19,7 @@ pub(crate) const HEADERS: u64 = 28;
 pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &mut Vec<Refused>) -> Option<Source> {
     let before = refusals.len();
     let sender = &group.sender;
+    let stack = stack(group);
     let mut refuse = |key: &str, what: &str, instead: &str| {
         refusals.push(no(&format!("flows.{name}.{key}"), what, instead));
     };
@@ -30,15 +34,18 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
         refuse("page", what, "leave `page` and `video` out, or use `--world packets`");
     }
     if group.on_off.is_some() && group.size.is_some() {
-        let what = "quinn takes data ahead of what it sends, and a pause drops them, so that a size is never complete";
-        refuse("on_off", what, "leave it or `size` out, or take a law that is not quinn's and leave out --generator");
+        let what = format!(
+            "{stack} takes data ahead of what it sends, and a pause drops them, so that a size is never complete"
+        );
+        let instead = format!("leave it or `size` out, or take a law that is not {stack}'s and leave out --generator");
+        refuse("on_off", &what, &instead);
     }
     if sender.remember != Remember::Nothing {
         refuse("sender.remember", "each transfer is a connection of its own here", "use `--world packets` for it");
     }
     for key in otherwise(sender) {
-        let what = "quinn goes by RFC 9000 and RFC 9002, and has no such setting";
-        refuse(key, what, "leave it out, or leave out --generator");
+        let what = format!("{stack} goes by RFC 9000 and RFC 9002, and has no such setting");
+        refuse(key, &what, "leave it out, or leave out --generator");
     }
     let window = sender.initial_window;
     if window < 2.0 || window.fract() != 0.0 {
@@ -65,7 +72,7 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     (refusals.len() == before).then_some(Source::Quic(quic))
 }
 
-/// Keys that are not as the profile has them, and that quinn does not have.
+/// Keys that are not as the profile has them, and that no stack has.
 fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
     let usual = sender.profile.options();
     let keys = [
@@ -91,10 +98,30 @@ fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
     keys.into_iter().filter_map(|(key, differs)| differs.then_some(key))
 }
 
-/// Whether quinn can have the law: the reason, and the remedy.
+/// The stack that sends a group's flows.
+#[cfg(feature = "quic")]
+fn stack(group: &Group) -> &'static str {
+    if crate::s2n::is_own(group.cc.law.name) { S2N } else { QUINN }
+}
+
+#[cfg(not(feature = "quic"))]
+fn stack(_: &Group) -> &'static str {
+    QUINN
+}
+
+/// Whether quinn, or s2n-quic, can have the law: the reason, and the remedy.
 #[cfg(feature = "quic")]
 fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result<(), (String, String)> {
-    crate::quinn::hosted(law, values)
+    if !crate::s2n::is_own(law.name) {
+        return crate::quinn::hosted(law, values);
+    }
+    if crate::s2n::IS_BUILT {
+        return Ok(());
+    }
+    Err((
+        format!("this program was built without {S2N}, which has the law `{}`", law.name),
+        crate::s2n::REMEDY.to_owned(),
+    ))
 }
 
 #[cfg(not(feature = "quic"))]
@@ -102,20 +129,27 @@ fn hosted(_: &'static Entry<Controller>, _: &Values) -> Result<(), (String, Stri
     Ok(())
 }
 
-/// Behaviour of quinn that the scenario cannot express, a sentence each.
+/// Behaviour of the stacks that the scenario cannot express, a sentence each.
 pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
-    let mut findings = vec![
-        "the flows are connections of quinn: goodput counts user's data that arrived, and a packet has headers of QUIC beside \
-         those of IP and UDP"
-            .to_owned(),
-        "quinn paces by timers of a millisecond, with 1.25 windows a round trip".to_owned(),
-    ];
-    let other = |group: &Group| group.cc.law.name != "cbr" && group.sender.profile != Profile::Quic;
-    if scenario.groups.values().any(other) {
-        findings.push(
-            "quinn follows RFC 9002 and acknowledges every second packet: `sender.profile = \"quic\"` has it simulated so"
-                .to_owned(),
-        );
+    let mut findings = Vec::new();
+    for (name, pacing) in [
+        (QUINN, "by timers of a millisecond, with 1.25 windows a round trip"),
+        (S2N, "bursts of ten packets; CUBIC with 1.25 windows a round trip, and with 2 in slow start"),
+    ] {
+        let sent = || scenario.groups.values().filter(|group| group.cc.law.name != "cbr" && stack(group) == name);
+        if sent().next().is_none() {
+            continue;
+        }
+        findings.push(format!(
+            "the flows are connections of {name}: goodput counts user's data that arrived, and a packet has headers of QUIC \
+             beside those of IP and UDP"
+        ));
+        findings.push(format!("{name} paces {pacing}"));
+        if sent().any(|group| group.sender.profile != Profile::Quic) {
+            findings.push(format!(
+                "{name} follows RFC 9002 and acknowledges every second packet: `sender.profile = \"quic\"` has it simulated so"
+            ));
+        }
     }
     findings
 }

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use penstock_law::quantity::Time;
-use quinn::{ClientConfig, Connection, Endpoint, SendStream};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, watch};
 
 use super::super::traffic::Begin;
-use crate::quinn::keys::NAME;
+use super::stack::{Client, Connection, Stream};
 
 /// The events of a transfer.
 #[derive(Debug)]
@@ -27,8 +26,7 @@ pub(super) enum Said {
 /// Where a transfer goes, the signal that ends it early, and whether the flow is between two times of sending.
 #[derive(Debug, Clone)]
 pub(super) struct Way {
-    pub(super) endpoint: Endpoint,
-    pub(super) config: ClientConfig,
+    pub(super) client: Client,
     pub(super) to: SocketAddr,
     pub(super) stop: Arc<Notify>,
     pub(super) silent: watch::Receiver<bool>,
@@ -50,27 +48,25 @@ impl Way {
     }
 
     async fn sent(mut self, begin: Begin, said: &UnboundedSender<Said>) -> io::Result<bool> {
-        let connecting = self.endpoint.connect_with(self.config.clone(), self.to, NAME).map_err(io::Error::other)?;
-        let connection = connecting.await?;
+        let mut connection = self.client.connect(self.to).await?;
         let _ = said.send(Said::Connected(begin.flow, connection.clone()));
         loop {
             tokio::select! {
                 () = turned(&mut self.silent, false) => {}
                 () = self.stop.notified() => return Ok(false),
             }
-            let mut stream = connection.open_uni().await?;
+            let mut stream = connection.open().await?;
             let over = tokio::select! {
                 done = write(&mut stream, begin.bytes.map(|bytes| bytes.0), &self.chunk) => {
                     done?;
-                    stream.stopped().await?;
-                    connection.close(0u32.into(), b"done");
+                    connection.close();
                     return Ok(true);
                 }
                 () = self.stop.notified() => true,
                 () = turned(&mut self.silent, true) => false,
             };
-            // Nothing new leaves any more, and what is lost is not sent again: quinn has taken data ahead of what it sends.
-            let _ = stream.reset(0u32.into());
+            // Nothing new leaves any more, and what is lost is not sent again: a stack has taken data ahead of what it sends.
+            stream.reset();
             if over {
                 return Ok(false);
             }
@@ -86,15 +82,15 @@ async fn turned(silent: &mut watch::Receiver<bool>, now: bool) {
     }
 }
 
-async fn write(stream: &mut SendStream, bytes: Option<u64>, chunk: &Bytes) -> io::Result<()> {
+async fn write(stream: &mut Stream, bytes: Option<u64>, chunk: &Bytes) -> io::Result<()> {
     let mut left = bytes.unwrap_or(u64::MAX);
     while left > 0 {
         let next = chunk.slice(..chunk.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
         let size = next.len() as u64;
-        stream.write_chunk(next).await?;
+        stream.write(next).await?;
         if bytes.is_some() {
             left -= size;
         }
     }
-    stream.finish().map_err(io::Error::other)
+    stream.finish().await
 }

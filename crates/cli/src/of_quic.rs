@@ -1,4 +1,4 @@
-//! Controllers of quinn: commands that do not send by quinn refuse those that their world does not run.
+//! Controllers of QUIC stacks: commands that do not send over QUIC refuse those that their world does not run.
 
 use penstock_law::Values;
 use penstock_scenario::model::{Chosen, Scenario};
@@ -11,16 +11,16 @@ use crate::{program, registry};
 /// The groups that have such a controller, and its name.
 pub(crate) fn groups(scenario: &Scenario) -> impl Iterator<Item = (&str, &'static str)> {
     let groups = scenario.groups.iter().map(|(name, group)| (name.as_str(), group.cc.law.name));
-    groups.filter(|(_, law)| registry::is_of_quinn(law))
+    groups.filter(|(_, law)| registry::stack(law).is_some())
 }
 
-/// Whether a world leaves a law to quinn: all but the packets world do with each of its controllers.
+/// Whether a world leaves a law to its stack: all but the packets world do with each of its controllers.
 pub(crate) fn leaves(world: WorldName, law: &str) -> bool {
-    registry::is_of_quinn(law) && !(world == WorldName::Packets && registry::is_simulated(law))
+    registry::stack(law).is_some() && !(world == WorldName::Packets && registry::is_simulated(law))
 }
 
-/// The scenario with NewReno, which every world has, in the place of such controllers. A world knows nothing of quinn: this way it
-/// says what else it does not run.
+/// The scenario with NewReno, which every world has, in the place of such controllers. A world knows nothing of
+/// stacks: this way it says what else it does not run.
 pub(crate) fn replaced(scenario: &Scenario, world: WorldName) -> Scenario {
     let mut scenario = scenario.clone();
     let Some(law) = registry::laws().controller("newreno") else { return scenario };
@@ -32,12 +32,12 @@ pub(crate) fn replaced(scenario: &Scenario, world: WorldName) -> Scenario {
 
 /// Who has such a controller.
 pub(crate) fn whose(law: &str) -> String {
-    let who = if registry::is_simulated(law) {
-        "the packets world and the QUIC library quinn have"
+    let stack = registry::stack(law).unwrap_or_default();
+    if registry::is_simulated(law) {
+        format!("only the packets world and the QUIC library {stack} have the law `{law}`")
     } else {
-        "the QUIC library quinn has"
-    };
-    format!("only {who} the law `{law}`")
+        format!("only the QUIC library {stack} has the law `{law}`")
+    }
 }
 
 /// Refuses such a controller; `whose` is the key or the command that has it.
