@@ -55,10 +55,10 @@ pub(crate) fn stack(_: &str) -> Option<&'static str> {
     None
 }
 
-/// What to do where this program lacks the stack of a controller.
+/// The remedy where this program lacks the stack of a controller.
 #[cfg(all(target_os = "linux", feature = "quic"))]
 pub(crate) fn missing(law: &str) -> Option<&'static str> {
-    (penstock_linux::s2n::is_own(law) && !penstock_linux::s2n::IS_BUILT).then_some(penstock_linux::s2n::REMEDY)
+    penstock_linux::s2n::missing(law)
 }
 
 #[cfg(not(all(target_os = "linux", feature = "quic")))]

@@ -151,7 +151,7 @@ fn refuse_names_of_stacks(batches: &[Batch], arguments: &Scenarios, generator: G
         let groups = || batch.cells.iter().flat_map(|cell| of_quic::groups(&cell.scenario));
         if let Some((name, law, remedy)) = groups().find_map(|(name, law)| Some((name, law, missing(law)?))) {
             return Err(Failure::Input(format!(
-                "{}: flows.{name}.cc: {}, and this program was built without it: {remedy}",
+                "{}: flows.{name}.cc: {}, and this program was built without it; {remedy}",
                 file.shown(),
                 of_quic::whose(law)
             )));

@@ -269,6 +269,8 @@ fn s2n_sends(late: &optional::Late) {
         }
         let windows = || of("recovery:metrics_updated").map(|event| &event["data"]);
         assert!(windows().any(|data| data["congestion_window"].as_f64() > Some(40_000.0)), "flow {flow}");
+        let paced = windows().filter_map(|data| data["pacing_rate"].as_f64());
+        assert!(flow == 1 || paced.fold(0.0, f64::max) > 20e6, "it fills a line of 20 Mbit/s");
         // quinn logs seconds in the place of milliseconds.
         let ms = if flow == 0 { 20.0..60.0 } else { 0.02..0.06 };
         assert!(
@@ -280,13 +282,42 @@ fn s2n_sends(late: &optional::Late) {
     }
 }
 
+/// s2n-quic's packets may be marked, and its CUBIC reduces the window for a mark.
+#[cfg(feature = "s2n")]
+fn s2n_answers_marks() {
+    optional::timed(s2n_is_marked);
+}
+
+#[cfg(feature = "s2n")]
+fn s2n_is_marked(late: &optional::Late) {
+    let bench = Bench::new();
+    bench.write("line.toml", TURNS);
+    let line =
+        ["--set", "links.bottleneck.aqm={ law = \"codel\", ecn = true }", "--set", "links.bottleneck.buffer=10 bdp"];
+    let flow = [
+        "--set",
+        "flows.turns.on_off={ on = \"1 h\", off = \"1 s\" }",
+        "--set",
+        "flows.turns.cc={ law = \"s2n-cubic\" }",
+    ];
+    let ended = bench.run(&[&RUN[..], &["--json"], &line, &flow].concat());
+    assert!([0, 4].contains(&ended.status), "{}", ended.err);
+    late.replace(ended.late());
+    let summary = ended.result();
+    let link = &summary["links"]["bottleneck"];
+    assert!(link["marks"].as_u64() > Some(0) && link["drops"] == 0, "{summary}");
+    let window = summary["windows"]["again"]["groups"]["turns"]["window_mean_packets"].as_f64();
+    // Slow start brings 170 packets in flight before the buffer of ten bandwidth-delay products is full.
+    assert!(window.is_some_and(|window| (10.0..60.0).contains(&window)), "16 packets on the path: {window:?}");
+}
+
 /// A program without s2n-quic says so before it runs anything, and what to build.
 #[cfg(not(feature = "s2n"))]
 fn a_program_without_s2n_says_what_to_build() {
     let bench = bench();
     let cc = ["--set", "flows.second.cc={ law = \"s2n-cubic\" }"];
     let said = "line.toml: flows.second.cc: only the QUIC library s2n-quic has the law `s2n-cubic`, and this program was \
-                built without it: build it with `cargo build --release -p penstock-cli --features s2n`";
+                built without it; build the program with `cargo build --release -p penstock-cli --features s2n`";
     for arguments in [&RUN[..], &RUN[..2], &RUN[..4]] {
         let ended = bench.run(&[arguments, &cc].concat());
         assert!(ended.status == 2 && ended.err.contains(said), "{arguments:?}: {} {}", ended.status, ended.err);
@@ -295,7 +326,7 @@ fn a_program_without_s2n_says_what_to_build() {
     }
     let checked = bench.run(&[&["check", "line.toml", "--world", "linux"], &cc[..]].concat());
     assert!(checked.status == 3, "{} {}", checked.status, checked.err);
-    let why = "flows.second.cc: this program was built without s2n-quic, which has the law `s2n-cubic`; build it with";
+    let why = "flows.second.cc: this program was built without s2n-quic, which has the law `s2n-cubic`: build the program with";
     assert!(checked.out.contains(why), "{}", checked.out);
 }
 
@@ -336,6 +367,8 @@ fn main() {
             ("a_flow_pauses_and_its_log_has_every_packet", a_flow_pauses_and_its_log_has_every_packet),
             #[cfg(feature = "s2n")]
             ("s2n_sends_as_the_scenario_says", s2n_sends_as_the_scenario_says),
+            #[cfg(feature = "s2n")]
+            ("s2n_answers_marks", s2n_answers_marks),
             #[cfg(not(feature = "s2n"))]
             ("a_program_without_s2n_says_what_to_build", a_program_without_s2n_says_what_to_build),
             ("what_it_does_not_do_is_refused", what_it_does_not_do_is_refused),

@@ -7,11 +7,6 @@ use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
 use penstock_law::numbers;
 use penstock_law::parameter::Values;
 
-/// Whether this program has s2n-quic.
-pub const IS_BUILT: bool = cfg!(feature = "s2n");
-/// What to do where it has not.
-pub const REMEDY: &str = "build it with `cargo build --release -p penstock-cli --features s2n`";
-
 const fn entry(name: &'static str, title: &'static str, colour: &'static str) -> Entry<Controller> {
     Entry {
         name,
@@ -41,6 +36,12 @@ pub static CONTROLLERS: [Entry<Controller>; 2] = [
 /// Whether it is the name of one of them.
 pub fn is_own(name: &str) -> bool {
     CONTROLLERS.iter().any(|entry| entry.name == name)
+}
+
+/// The remedy where this program lacks s2n-quic, and the name is of one of its controllers.
+pub fn missing(name: &str) -> Option<&'static str> {
+    (is_own(name) && !cfg!(feature = "s2n"))
+        .then_some("build the program with `cargo build --release -p penstock-cli --features s2n`")
 }
 
 numbers! {

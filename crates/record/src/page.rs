@@ -38,7 +38,7 @@ from the types that write the files.
 | `classes.parquet`, `link_classes.parquet` | series of traffic classes, and the state of an AQM for each class, if it separates classes |
 | `queues.parquet` | series of single queues, of links with several queues |
 | `packets.pcapng` | packet headers at one end of every flow, with `run --pcap` |
-| `flow-N.sqlog` | quinn's log of the connections of flow N (qlog), with `run --generator quic --qlog` |
+| `flow-N.sqlog` | the log of the QUIC connections of flow N (qlog), with `run --generator quic --qlog` |
 | `report.html` | tables and plots of the results |
 | `sweep.json` | next to the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
 | `source.json` | next to the records of a sweep: its scenario file and world |

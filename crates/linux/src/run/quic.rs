@@ -2,6 +2,7 @@
 //!
 //! Each end has one thread with a runtime of tokio. The certificate is made for the run, and nothing else knows it.
 
+mod measured;
 #[cfg(feature = "s2n")]
 mod s2n;
 mod socket;
@@ -106,7 +107,7 @@ impl Ends {
         let s2n = flows
             .iter()
             .any(|flow| of_quic(flow).is_some_and(|quic| crate::s2n::is_own(quic.chosen.law.name)))
-            .then(|| s2n::Ends::new(mtu + HEADERS_OF_QUIC as u16, room))
+            .then(|| s2n::Ends::new(mtu + HEADERS_OF_QUIC as u16, room, ROOM))
             .transpose()?;
         let clients = flows.iter().enumerate().map(|(number, flow)| {
             let Some(quic) = of_quic(flow) else { return Ok(None) };

@@ -115,13 +115,8 @@ fn hosted(law: &'static Entry<Controller>, values: &Values) -> Result<(), (Strin
     if !crate::s2n::is_own(law.name) {
         return crate::quinn::hosted(law, values);
     }
-    if crate::s2n::IS_BUILT {
-        return Ok(());
-    }
-    Err((
-        format!("this program was built without {S2N}, which has the law `{}`", law.name),
-        crate::s2n::REMEDY.to_owned(),
-    ))
+    let Some(remedy) = crate::s2n::missing(law.name) else { return Ok(()) };
+    Err((format!("this program was built without {S2N}, which has the law `{}`", law.name), remedy.to_owned()))
 }
 
 #[cfg(not(feature = "quic"))]
@@ -134,7 +129,7 @@ pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
     let mut findings = Vec::new();
     for (name, pacing) in [
         (QUINN, "by timers of a millisecond, with 1.25 windows a round trip"),
-        (S2N, "bursts of ten packets; CUBIC with 1.25 windows a round trip, and with 2 in slow start"),
+        (S2N, "bursts: of ten packets with CUBIC, and of what BBR's rate sends in a millisecond"),
     ] {
         let sent = || scenario.groups.values().filter(|group| group.cc.law.name != "cbr" && stack(group) == name);
         if sent().next().is_none() {

@@ -11,15 +11,16 @@ use penstock_scenario::world::Log;
 use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
 use s2n_quic::provider::congestion_controller::{bbr, cubic};
-use s2n_quic::provider::event::events::{PacketHeader, PacketLost, PacketReceived, PacketSent, RecoveryMetrics};
+use s2n_quic::provider::event::events::{
+    PacingRateUpdated, PacketHeader, PacketLost, PacketReceived, PacketSent, RecoveryMetrics,
+};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber};
 use s2n_quic::provider::io::tokio as sockets;
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::provider::tls::rustls;
 use s2n_quic::{Server, client};
 
-use super::ROOM;
-use super::stack::Measured;
+use super::measured::Measured;
 use crate::quinn::keys::{NAME, certificate};
 
 /// Time without packets after which a connection ends: longer than any run. s2n-quic panics where a silent connection has none.
@@ -34,6 +35,8 @@ pub(super) struct Ends {
     wire: u16,
     /// Data that a receiver has room for [bytes].
     room: u32,
+    /// Data that a sender has room for [bytes].
+    ahead: u32,
 }
 
 /// The settings of a flow.
@@ -59,9 +62,9 @@ pub(super) struct Connection {
 type Told = Arc<Mutex<Measured>>;
 
 impl Ends {
-    pub(super) fn new(wire: u16, room: u32) -> io::Result<Self> {
+    pub(super) fn new(wire: u16, room: u32, ahead: u32) -> io::Result<Self> {
         let (certificate, key) = certificate()?;
-        Ok(Self { certificate: certificate.to_vec(), key, wire, room })
+        Ok(Self { certificate: certificate.to_vec(), key, wire, room, ahead })
     }
 
     /// A server, whose socket is in the namespace of the calling thread.
@@ -70,7 +73,7 @@ impl Ends {
         let tls = tls.and_then(rustls::server::Builder::build).map_err(io::Error::other)?;
         let builder = Server::builder().with_tls(tls).map_err(io::Error::other)?;
         let builder = builder.with_io(self.socket(at)?).map_err(io::Error::other)?;
-        let builder = builder.with_limits(limits(self.room)?).map_err(io::Error::other)?;
+        let builder = builder.with_limits(self.limits()?).map_err(io::Error::other)?;
         builder.start().map_err(io::Error::other)
     }
 
@@ -80,7 +83,7 @@ impl Ends {
         let tls = tls.and_then(rustls::client::Builder::build).map_err(io::Error::other)?;
         let builder = client::Client::builder().with_tls(tls).map_err(io::Error::other)?;
         let builder = builder.with_io(self.socket(at)?).map_err(io::Error::other)?;
-        let builder = builder.with_limits(limits(ROOM)?).map_err(io::Error::other)?;
+        let builder = builder.with_limits(self.limits()?).map_err(io::Error::other)?;
         let builder = builder.with_event(Events { log: settings.log.clone() }).map_err(io::Error::other)?;
         let window = settings.initial_window;
         let client = if settings.law == "s2n-bbr" {
@@ -93,21 +96,21 @@ impl Ends {
         client.map(Client).map_err(io::Error::other)
     }
 
+    /// No other bound than the congestion window but the receiver's.
+    fn limits(&self) -> io::Result<Limits> {
+        Limits::new()
+            .with_data_window(self.room.into())
+            .and_then(|limits| limits.with_unidirectional_data_window(self.room.into()))
+            .and_then(|limits| limits.with_max_send_buffer_size(self.ahead))
+            .and_then(|limits| limits.with_max_idle_timeout(SILENCE))
+            .map_err(io::Error::other)
+    }
+
     /// Packets of one size: with one there is nothing to discover.
     fn socket(&self, at: SocketAddr) -> io::Result<sockets::Provider> {
         let builder = sockets::Builder::default().with_receive_address(at)?;
         builder.with_max_mtu(self.wire)?.with_initial_mtu(self.wire)?.with_base_mtu(self.wire)?.build()
     }
-}
-
-/// No other bound than the congestion window but the receiver's.
-fn limits(room: u32) -> io::Result<Limits> {
-    Limits::new()
-        .with_data_window(room.into())
-        .and_then(|limits| limits.with_unidirectional_data_window(room.into()))
-        .and_then(|limits| limits.with_max_send_buffer_size(ROOM))
-        .and_then(|limits| limits.with_max_idle_timeout(SILENCE))
-        .map_err(io::Error::other)
 }
 
 impl Client {
@@ -158,6 +161,13 @@ impl Subscriber for Events {
                 event.bytes_in_flight,
             ),
         );
+    }
+
+    fn on_pacing_rate_updated(&mut self, _: &mut Told, _: &ConnectionMeta, event: &PacingRateUpdated) {
+        if let Some(log) = &self.log {
+            let bits = event.bytes_per_second.saturating_mul(8);
+            log.write("recovery:metrics_updated", format_args!(r#""pacing_rate":{bits}"#));
+        }
     }
 
     fn on_packet_lost(&mut self, told: &mut Told, _: &ConnectionMeta, event: &PacketLost<'_>) {

@@ -1,14 +1,14 @@
-//! The QUIC stacks that send flows, as a transfer and the readings use them.
+//! The QUIC stacks that send flows, behind the same calls.
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use bytes::Bytes;
 use quinn::{ClientConfig, Endpoint, SendStream};
 
 use crate::quinn::keys::NAME;
 
+use super::measured::Measured;
 #[cfg(feature = "s2n")]
 use super::s2n;
 
@@ -34,17 +34,6 @@ pub(super) enum Stream {
     Quinn(SendStream),
     #[cfg(feature = "s2n")]
     S2n(s2n_quic::stream::SendStream),
-}
-
-/// Measurements of a connection by its stack.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Measured {
-    /// [bytes]
-    pub(super) window: u64,
-    pub(super) smoothed_rtt: Duration,
-    pub(super) least_rtt: Duration,
-    /// Packets.
-    pub(super) lost: u64,
 }
 
 impl Client {
