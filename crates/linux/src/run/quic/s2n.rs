@@ -24,7 +24,7 @@ use super::measured::Measured;
 use crate::quinn::keys::{NAME, certificate};
 
 /// Time without packets after which a connection ends: longer than any run. s2n-quic panics where a silent connection has none.
-const SILENCE: Duration = Duration::from_secs(30 * 24 * 3600);
+const SILENCE: Duration = Duration::from_hours(30 * 24);
 
 /// Settings of all endpoints of s2n-quic in a run.
 #[derive(Debug)]
