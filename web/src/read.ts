@@ -46,7 +46,8 @@ function pointAt(figure: Figure, choice: Choice, line: Curve, number: number, x:
   const band = choice.ranges && line.range !== null ? line.range : line.band;
   if (band?.x[at] === px) {
     const limits = [band.low[at], band.high[at]].map((v) => quantity(v ?? Number.NaN, figure.y.unit));
-    if (!Number.isNaN(band.low[at])) words += ` (${limits.join(" to ")})`;
+    // Limits without room between them say nothing, as in the tables.
+    if (!Number.isNaN(band.low[at]) && limits[0] !== limits[1]) words += ` (${limits.join(" to ")})`;
   }
   return [{ line: number, name: nameOf(figure, line), words, at: [px, py] }];
 }

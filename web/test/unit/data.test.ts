@@ -8,7 +8,7 @@ import { column, type Curve, type Figure, Figures, read } from "../../src/data";
 import { sampleAt } from "../../src/draw";
 import { broken, rowsOf, withNames } from "../../src/names";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
-import { pointsOf, readPoint } from "../../src/read";
+import { pointsOf, readAt, readPoint } from "../../src/read";
 import { isFunction, moved, restacked, side, wholeX, wholeY } from "../../src/view";
 
 /** As the page has it: 32-bit numbers in base64. */
@@ -331,6 +331,18 @@ test("a stack closes where a line is off, and comes back", () => {
   ]);
   assert.deepEqual(drawn([1])[2], [3, 4, 4, 8]);
   assert.deepEqual(drawn([]), drawn([0, 1, 2]));
+});
+
+test("limits are read where there is room between them, as tables have intervals", () => {
+  const x = Float64Array.of(0, 1);
+  const band = { x, low: Float64Array.of(1, 3), high: Float64Array.of(2, 3) };
+  const plain = lines([
+    [0, 1],
+    [1.5, 3],
+  ]);
+  const figure = { ...plain, lines: plain.lines.map((line) => ({ ...line, band })) };
+  const words = (at: number) => readAt(figure, choice, at).values.map((value) => value.words);
+  assert.deepEqual([words(0), words(1)], [["1.5 packets (1 packets to 2 packets)"], ["3 packets"]]);
 });
 
 test("an ellipse is read, stepped through and saved as its mean and deviations", () => {

@@ -156,7 +156,7 @@ pub(super) fn column(name: &str, unit: &str, whole: bool, values: &[Option<f64>]
     (Column::numbers(name, format!("{}{unit}", prefix.symbol)), values.iter().map(cell).collect())
 }
 
-/// A column of means, each with half the width of its interval where there is one: `0.951` plus or minus `0.012`.
+/// A column of means, each with half the width of its interval where it has a width: `0.951` plus or minus `0.012`.
 pub(super) fn interval_column(
     name: &str,
     unit: &str,
@@ -195,10 +195,11 @@ pub(super) fn in_unit_of(
     means.iter().zip(halves).map(cell).collect()
 }
 
-/// The half width with two digits, the mean with as many after the point.
+/// The half width with two digits, the mean with as many after the point. A number that does not vary stands alone: an interval
+/// without a width would say that it is exact.
 fn plus_minus(mean: f64, half: f64) -> String {
     if half == 0.0 || decimal_exponent(half, 2) < -8 {
-        return format!("{} \u{b1} 0", printed(mean, mean == mean.trunc()));
+        return printed(mean, mean == mean.trunc());
     }
     let decimals = (1 - decimal_exponent(half, 2)).max(0) as usize;
     format!("{} \u{b1} {}", fixed(mean, decimals), fixed(half, decimals))
@@ -308,5 +309,22 @@ impl Measure<Summary> {
     /// Fairness over all flows.
     pub(super) const fn fairness() -> Self {
         real("Jain\u{2019}s index", "", true, |s| s.whole.fairness.as_ref().and_then(|f| f.jain))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half a width of zero says nothing about a number, and one of an error of rounding neither.
+    #[test]
+    fn a_number_that_does_not_vary_stands_alone() {
+        let means = [Some(0.5), Some(0.5), Some(0.5), Some(3.0), None];
+        let halves = [Some(0.012), Some(0.0), Some(1e-12), Some(0.0), None];
+        let (_, cells) = interval_column("Utilization", "", &means, &halves);
+        assert_eq!(cells, ["0.500 \u{b1} 0.012", "0.5000", "0.5000", "3", ABSENT]);
+        // Differences in the unit of the values: a millisecond each.
+        let cells = in_unit_of("s", &[Some(2e-3)], &[Some(0.0), Some(1e-3), Some(1e-3)], &[Some(0.0), Some(0.0), None]);
+        assert_eq!(cells, ["0", "1", "1.000"]);
     }
 }

@@ -71,8 +71,10 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     page.sections.push(differs);
     let mut numbers = Section::new("Differences of the measurements");
     numbers.tables.push(differences_table(cases, view.differences));
-    "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A \
-                     difference is taken seed by seed where both cases have the same seeds, else by Welch\u{2019}s approximation.".clone_into(&mut numbers.prose);
+    "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A number without \u{b1} \
+                     is of one run, or the same in all. A difference is taken seed by seed where both cases have the same seeds, else \
+                     by Welch\u{2019}s approximation."
+        .clone_into(&mut numbers.prose);
     page.sections.push(numbers);
     page.sections.extend(overlays(view));
     page.sections.extend(charts(view));
