@@ -155,6 +155,29 @@ fn plain(text: &str) -> Option<String> {
     keys(&format!("it = {text}")).remove("it")
 }
 
+/// The groups of flows of a resolved scenario, each with the links that its data cross, from its text.
+///
+/// ```
+/// let text = "[flows.a]\nvia = ['up', 'down']\n[flows.b]\nvia = ['up']";
+/// let routes = penstock_scenario::text::routes(text);
+/// assert_eq!(routes["a"], ["up", "down"]);
+/// assert_eq!(routes["b"], ["up"]);
+/// ```
+pub fn routes(scenario: &str) -> BTreeMap<String, Vec<String>> {
+    #[derive(Deserialize)]
+    struct Scenario {
+        #[serde(default)]
+        flows: BTreeMap<String, Group>,
+    }
+    #[derive(Deserialize)]
+    struct Group {
+        #[serde(default)]
+        via: Vec<String>,
+    }
+    let groups = toml::from_str::<Scenario>(scenario).map(|s| s.flows).unwrap_or_default();
+    groups.into_iter().filter(|(_, group)| !group.via.is_empty()).map(|(name, group)| (name, group.via)).collect()
+}
+
 /// The hosts that a resolved scenario names (`sender.profile`), from its text, each once; none where every group has the
 /// default.
 ///

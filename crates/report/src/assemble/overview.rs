@@ -1,4 +1,6 @@
-//! The overview: waiting times of packets, shares of the capacity, and one against the other.
+//! The overview: waiting times of packets, shares of each link's capacity, and one against the other.
+
+use std::collections::BTreeMap;
 
 use libm::{atan2, cos, sin, sqrt};
 use penstock_scenario::summary::{LinkSummary, QueueSummary, Summary};
@@ -20,10 +22,14 @@ const POINTS: usize = 500;
 /// A spread of fewer samples is not one.
 const FEW: usize = 10;
 
+/// The links that the data of each group cross.
+pub(super) type Routes = BTreeMap<String, Vec<String>>;
+
 /// The figures that there are data for. `colour` gives the colours that some links and groups have.
 pub(super) fn section(
     summary: &Summary,
     series: &[Table],
+    routes: &Routes,
     warm_up_s: f64,
     colour: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Section> {
@@ -35,7 +41,7 @@ pub(super) fn section(
     let groups = table("groups");
     let flows = table("flows").filter(|flows| (2..=MANY).contains(&count(flows)));
     if let Some(shared) = flows.or(groups).filter(|shared| (2..=MANY).contains(&count(shared))) {
-        section.figures.extend(shares(shared, warm_up_s, colour));
+        section.figures.extend(shares(shared, routes, warm_up_s, colour));
     }
     if let Some(groups) = groups.filter(|groups| count(groups) <= MANY) {
         section.figures.extend(delay_and_throughput(groups, warm_up_s, colour));
@@ -238,36 +244,83 @@ fn shaded(figure: &mut Figure, warm_up_s: f64) {
     }
 }
 
-/// Goodput of each flow or group, one on top of the other.
-fn shares(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Option<Figure> {
+/// Curves that share a link: their numbers, and all links that they share.
+struct Stack<'a> {
+    links: Vec<&'a str>,
+    members: Vec<usize>,
+}
+
+/// A stack for each link that several curves cross, and one for links that the same curves cross. Where a route is not known, all
+/// curves are one stack.
+fn stacks<'a>(names: &[String], routes: &'a Routes) -> Vec<Stack<'a>> {
+    // The name of a flow begins with that of its group.
+    let route = |name: &String| routes.get(name).or_else(|| routes.get(name.split(' ').next()?));
+    let Some(crossed) = names.iter().map(route).collect::<Option<Vec<&Vec<String>>>>() else {
+        return vec![Stack { links: Vec::new(), members: (0..names.len()).collect() }];
+    };
+    let mut found: Vec<Stack<'_>> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for link in crossed.iter().copied().flatten() {
+        if seen.contains(&link.as_str()) {
+            continue;
+        }
+        seen.push(link);
+        let members: Vec<usize> = (0..names.len()).filter(|at| crossed[*at].contains(link)).collect();
+        match found.iter_mut().find(|stack| stack.members == members) {
+            Some(stack) => stack.links.push(link),
+            None => found.push(Stack { links: vec![link], members }),
+        }
+    }
+    found.retain(|stack| stack.members.len() > 1);
+    found
+}
+
+/// Goodput of the flows or groups of each link, one on top of the other.
+fn shares(table: &Table, routes: &Routes, warm_up_s: f64, colour: &dyn Fn(&str) -> Option<String>) -> Vec<Figure> {
     let curves = curves(table, "goodput_bit_per_s");
     let names: Vec<String> = curves.iter().map(|(name, _)| name.clone()).collect();
+    let colours = coloured(&names, colour);
     let mut times: Vec<f64> = curves.iter().flat_map(|(_, points)| points.iter().map(|p| p.0)).collect();
     times.retain(|at| at.is_finite());
     times.sort_by(f64::total_cmp);
     times.dedup();
-    let mut below = vec![0.0; times.len()];
     let what = if table.name == "flows" { "Shares of the flows" } else { "Shares of the groups" };
-    let mut figure = Figure::new(what, Axis::new("Time", "s"), Axis::new("Goodput", "bit/s"));
-    figure.stacked = true;
-    for ((name, points), colour) in curves.iter().zip(coloured(&names, colour)) {
-        let mut band = Vec::with_capacity(times.len());
-        for (at, below) in times.iter().zip(&mut below) {
-            // A flow that is not there at a time has nothing of it.
-            let place = points.binary_search_by(|p| p.0.total_cmp(at)).ok();
-            let value = place.map_or(0.0, |place| points[place].1);
-            let value = if value.is_finite() { value } else { 0.0 };
-            band.push((*at, *below, *below + value));
-            *below += value;
+    let stacked = |stack: &Stack<'_>| {
+        let title = match &stack.links[..] {
+            // Everything is there: nothing to tell apart.
+            _ if stack.members.len() == names.len() => what.to_owned(),
+            [first, .., last] => format!("{what} that cross {first} to {last}"),
+            links => format!("{what} that cross {}", links.join(", ")),
+        };
+        let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new("Goodput", "bit/s"));
+        figure.stacked = true;
+        let mut below = vec![0.0; times.len()];
+        for at in &stack.members {
+            let (name, points) = &curves[*at];
+            let mut band = Vec::with_capacity(times.len());
+            for (at, below) in times.iter().zip(&mut below) {
+                // A flow that is not there at a time has nothing of it.
+                let place = points.binary_search_by(|p| p.0.total_cmp(at)).ok();
+                let value = place.map_or(0.0, |place| points[place].1);
+                let value = if value.is_finite() { value } else { 0.0 };
+                band.push((*at, *below, *below + value));
+                *below += value;
+            }
+            figure.lines.push(Line::new(name.clone(), Vec::new()).coloured(colours[*at].clone()).banded(band));
         }
-        figure.lines.push(Line::new(name.clone(), Vec::new()).coloured(colour).banded(band));
-    }
-    if below.iter().all(|sum| *sum == 0.0) || figure.lines.len() < 2 {
-        return None;
-    }
-    "Goodput of each, one on top of the other; the upper limit is their sum, which exceeds each link where they use several.".clone_into(&mut figure.caption);
-    shaded(&mut figure, warm_up_s);
-    Some(figure)
+        if below.iter().all(|sum| *sum == 0.0) {
+            return None;
+        }
+        if stack.links.is_empty() {
+            "Goodput of each, one on top of the other; the upper limit is their sum, which exceeds each link where they use several."
+        } else {
+            "Goodput of each, one on top of the other; the upper limit is their sum."
+        }
+        .clone_into(&mut figure.caption);
+        shaded(&mut figure, warm_up_s);
+        Some(figure)
+    };
+    stacks(&names, routes).iter().filter_map(stacked).collect()
 }
 
 /// Round-trip time against goodput: of each group the mean, and an ellipse of one standard deviation.
@@ -379,6 +432,63 @@ mod tests {
         // Half of the periods 4 Mbit/s above the mean, half below: 4e6 times the root of 40/39.
         assert!((found.deviation.1 - 4e6 * sqrt(40.0 / 39.0)).abs() < 1.0, "{found:?}");
         assert_eq!(spread(&samples[..18]), None, "nine round-trip times are few");
+    }
+
+    fn route(links: &[&str]) -> Vec<String> {
+        links.iter().map(|link| (*link).to_owned()).collect()
+    }
+
+    /// In a parking lot the long flows share each link with other ones.
+    #[test]
+    fn a_stack_has_the_curves_of_one_link() {
+        let routes: Routes = [
+            ("long", route(&["first", "second"])),
+            ("near", route(&["first"])),
+            ("far", route(&["second"])),
+            ("alone", route(&["third"])),
+        ]
+        .map(|(name, links)| (name.to_owned(), links))
+        .into();
+        let found = |names: &[&str]| -> Vec<(String, Vec<usize>)> {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            stacks(&names, &routes).into_iter().map(|stack| (stack.links.join(" "), stack.members)).collect()
+        };
+        let of = |link: &str, members: &[usize]| (link.to_owned(), members.to_vec());
+        assert_eq!(found(&["near", "long", "far", "alone"]), [of("first", &[0, 1]), of("second", &[1, 2])]);
+        assert_eq!(found(&["long 0", "long 1"]), [of("first second", &[0, 1])], "links of the same flows are one");
+        assert_eq!(found(&["near", "far"]), [], "nothing is shared");
+        assert_eq!(found(&["near", "unknown"]), [of("", &[0, 1])]);
+    }
+
+    /// The upper limit of a stack is the goodput that crosses its link.
+    #[test]
+    fn shares_of_two_links_are_two_figures() {
+        use penstock_scenario::world::{Cells, Column};
+        let names = ["long", "near", "far"].map(str::to_owned).to_vec();
+        let key =
+            Column { name: "group".to_owned(), kind: Kind::Key, values: Cells::Name { names, rows: vec![0, 1, 2] } };
+        let number = |name: &str, kind, values: &[f64]| Column {
+            name: name.to_owned(),
+            kind,
+            values: Cells::Number(values.to_vec()),
+        };
+        let time = number("time_s", Kind::Key, &[1.0; 3]);
+        let goodput = number("goodput_bit_per_s", Kind::Average, &[3e6, 7e6, 6e6]);
+        let table = Table { name: "groups".to_owned(), columns: vec![time, key, goodput] };
+        let tops = |routes: &[(&str, &[&str])]| -> Vec<(String, f64)> {
+            let routes = routes.iter().map(|(name, links)| ((*name).to_owned(), route(links))).collect();
+            let top = |figure: &Figure| figure.lines.last().and_then(|line| Some(line.band.as_ref()?[0].2));
+            let found = shares(&table, &routes, 0.0, &|_| None);
+            found.iter().filter_map(|figure| Some((figure.title.clone(), top(figure)?))).collect()
+        };
+        let of = |title: &str, top| (title.to_owned(), top);
+        assert_eq!(
+            tops(&[("long", &["a", "b"]), ("near", &["a"]), ("far", &["b"])]),
+            [of("Shares of the groups that cross a", 1e7), of("Shares of the groups that cross b", 9e6)]
+        );
+        let one: &[&str] = &["a"];
+        assert_eq!(tops(&[("long", one), ("near", one), ("far", one)]), [of("Shares of the groups", 1.6e7)]);
+        assert_eq!(tops(&[]), [of("Shares of the groups", 1.6e7)], "a record without routes has one stack");
     }
 
     #[test]

@@ -69,7 +69,8 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         let group = entity.split(' ').next().unwrap_or(entity);
         colours.get(entity).or_else(|| colours.get(group)).cloned()
     };
-    page.sections.extend(overview::section(summary, run.series, warm_up_s, &colour));
+    let routes = text::routes(run.scenario_text);
+    page.sections.extend(overview::section(summary, run.series, &routes, warm_up_s, &colour));
     let delays_shown = overview::shows_queues(summary, run.series);
     for table in run.series {
         if ["transfers", "pages"].contains(&table.name.as_str()) {
