@@ -151,8 +151,19 @@ async function play() {
   server.close();
 }
 
+/** `web.toml` with FQ-CoDel, without its sweep: the largest report of a minute. */
+function largest() {
+  const file = join(out, "fq-codel.toml");
+  const [text] = readFileSync(join(root, "scenarios", "web.toml"), "utf8").split("[sweep]");
+  writeFileSync(file, text);
+  const folder = join(out, "reports", "fq-codel");
+  run("run", file, "--set", 'links.access.aqm={ law = "fq-codel" }', "--quiet", "--out", folder);
+  say("report of web with FQ-CoDel", statSync(reportIn(folder)).size / 1000, "kB", 400);
+}
+
 /** Reports of runs of 60 s: size, and when the first figure lives. */
 async function report() {
+  largest();
   const browser = await puppeteer.launch(launched("chrome"));
   for (const name of MINUTES) {
     const folder = join(out, "reports", name.replace("/", "-"));

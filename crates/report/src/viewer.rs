@@ -189,16 +189,18 @@ impl Numbers {
     }
 }
 
-/// Three numbers if they are regular, else 32 bits each. Larger whole numbers, and numbers beyond the reach of 32 bits, have 64.
+/// Three numbers if they are regular, else 32 bits each. Larger counts, and numbers beyond the reach of 32 bits, have 64.
 fn column(values: &[f64]) -> Numbers {
     if let Some(text) = regular(values) {
         return Numbers::Text(text);
     }
     // Values that are no numbers differ in their sign from machine to machine.
     let values: Vec<f64> = values.iter().map(|v| if v.is_nan() { f64::NAN } else { *v }).collect();
+    // A column of counts has whole numbers only. Rates of whole packets are whole numbers too, but for the rounding of some.
+    let counts = values.iter().all(|v| !v.is_finite() || *v == v.trunc());
     let fits = |v: &f64| {
         let size = v.abs();
-        !v.is_finite() || *v == 0.0 || (1e-30..1e30).contains(&size) && (size < MOST_WHOLE || *v != v.trunc())
+        !v.is_finite() || *v == 0.0 || (1e-30..1e30).contains(&size) && (size < MOST_WHOLE || !counts)
     };
     if values.iter().all(fits) {
         return Numbers::Four(values.iter().map(|v| *v as f32).collect());
@@ -264,6 +266,15 @@ mod tests {
         let counts = [16_777_217.0, 5.0, 1e12 + 1.0];
         let bytes = STANDARD.decode(column(&counts).text().strip_prefix("d:").unwrap()).unwrap();
         assert_eq!(bytes.chunks(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>(), counts);
+    }
+
+    /// Goodputs of whole packets in a tenth of a second are whole numbers but for the rounding of some.
+    #[test]
+    fn rates_have_seven_digits_though_some_are_whole() {
+        let rates = [3_504_000.000_000_000_5, 19_622_400.0, 20_040_000.0, 24_060_800.000_000_004, f64::NAN];
+        assert!(column(&rates).text().starts_with("f:"));
+        assert!(column(&[19_622_400.0, 20_040_000.0, 5.0, f64::NAN]).text().starts_with("d:"), "these may be counts");
+        assert!(column(&[19_622_400.0, 0.5, 1e31]).text().starts_with("d:"), "32 bits do not reach so far");
     }
 
     #[test]

@@ -322,7 +322,9 @@ for (const name of BROWSERS) {
             .filter((svg) => svg.getBoundingClientRect().width > 0)
             .flatMap((svg) => {
               const scale = svg.getBoundingClientRect().width / Number(svg.getAttribute("viewBox")?.split(" ")[2]);
-              return [...svg.querySelectorAll("text")].map((text) => scale * Number(text.getAttribute("font-size")));
+              return [...svg.querySelectorAll("text")].map(
+                (text) => scale * Number.parseFloat(getComputedStyle(text).fontSize),
+              );
             }),
         );
         assert.ok(

@@ -274,6 +274,19 @@ fn transfers_are_printed_with_their_quantiles() {
     assert!(!bench.well(&["run", "small.toml"]).contains("Completion"), "where there are none, nothing is said");
 }
 
+/// The largest report of a minute that there is: transfers behind FQ-CoDel, each figure drawn for narrow screens too.
+#[test]
+fn the_report_of_a_minute_has_less_than_400_kb() {
+    let bench = Bench::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/web.toml");
+    let text = fs::read_to_string(file).unwrap();
+    bench.write("web.toml", text.split_once("[sweep]").expect("web.toml is a sweep").0);
+    let json = bench.json(&["run", "web.toml", "--json", "--set", "links.access.aqm={ law = \"fq-codel\" }"]);
+    let page = fs::read_to_string(bench.path(json["runs"][0]["report"].as_str().unwrap())).unwrap();
+    assert!(page.contains("plot narrow"), "words of the broad drawings are too small at 360 pixels");
+    assert!(page.len() < 400_000, "{} bytes", page.len());
+}
+
 #[test]
 fn a_sweep_has_a_record_a_cell_and_a_summary() {
     let bench = swept();

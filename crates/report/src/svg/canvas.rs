@@ -254,7 +254,65 @@ fn polished(body: &str) -> String {
         body = body.replace(redundant, "");
     }
     let body = attribute(&body, " stroke-width=\"", dash);
-    steps(&steps(&together(&body), "polyline", ""), "polygon", "z")
+    alike(&steps(&steps(&together(&body), "polyline", ""), "polygon", "z"))
+}
+
+/// Attributes that words have from the element around them, if they do not have their own.
+const INHERITED: [&str; 4] = [" text-anchor=\"", " font-size=\"", " fill=\"", " font-weight=\""];
+
+/// One `<text>` element.
+struct Words<'a> {
+    /// Its own attributes, and those that it would inherit.
+    own: String,
+    look: String,
+    text: &'a str,
+}
+
+impl<'a> Words<'a> {
+    /// The element at the start of a text, and what is behind it.
+    fn first(body: &'a str) -> Option<(Self, &'a str)> {
+        let (attributes, rest) = body.strip_prefix("<text")?.split_once('>')?;
+        let (text, rest) = rest.split_once("</text>")?;
+        let (mut own, mut look) = (String::new(), String::new());
+        // Values have no quotes: those of words are escaped.
+        let mut rest_of = attributes;
+        while let Some(end) = rest_of.match_indices('"').nth(1).map(|(at, _)| at + 1) {
+            let (attribute, behind) = rest_of.split_at(end);
+            let inherited = INHERITED.iter().any(|name| attribute.starts_with(name));
+            (if inherited { &mut look } else { &mut own }).push_str(attribute);
+            rest_of = behind;
+        }
+        Some((Self { own, look, text: text.trim_matches('\n') }, rest.strip_prefix('\n').unwrap_or(rest)))
+    }
+}
+
+/// Writes the look of neighbouring words of one look once, around them: labels along an axis take two thirds of the bytes.
+fn alike(body: &str) -> String {
+    let mut out = String::with_capacity(body.len());
+    let mut rest = body;
+    while !rest.is_empty() {
+        let mut words = Vec::new();
+        while let Some((first, behind)) = Words::first(rest) {
+            words.push(first);
+            rest = behind;
+        }
+        for group in words.chunk_by(|a, b| a.look == b.look) {
+            let look = &group[0].look;
+            let (around, inside) = if group.len() > 1 { (look.as_str(), "") } else { ("", look.as_str()) };
+            let elements = group.iter().map(|Words { own, text, .. }| format!("<text{own}{inside}>{text}</text>\n"));
+            let elements: String = elements.collect();
+            match around {
+                "" => out.push_str(&elements),
+                look => drop(write!(out, "<g{look}>{elements}</g>\n")),
+            }
+        }
+        let (line, behind) = rest.split_once('\n').map_or((rest, ""), |(line, behind)| (line, behind));
+        if !line.is_empty() {
+            out.extend([line, "\n"]);
+        }
+        rest = behind;
+    }
+    out
 }
 
 /// Writes neighbouring segments of one style as one path: a grid and its ticks take a tenth of the bytes.
@@ -339,6 +397,20 @@ fn attribute(body: &str, name: &str, rewrite: impl Fn(&str) -> String) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Labels along an axis have their look once, and every word stays in its order, at its place and with its look.
+    #[test]
+    fn words_of_one_look_have_it_once() {
+        let body = "<text x=\"1\" y=\"2\" dy=\"0.5ex\" text-anchor=\"end\" font-size=\"120\" fill=\"#333333\">\n0 a\n</text>\n\
+                    <text x=\"1\" y=\"3\" dy=\"0.5ex\" text-anchor=\"end\" font-size=\"120\" fill=\"#333333\">\n&quot;5\n</text>\n\
+                    <text x=\"4\" y=\"3\" font-size=\"120\" fill=\"#333333\" transform=\"rotate(270, 4, 3)\">\nup\n</text>\n<rect a/>\n\
+                    <text x=\"1\" y=\"9\" font-size=\"120\" fill=\"#333333\">\nalone\n</text>\n";
+        let expected = "<g text-anchor=\"end\" font-size=\"120\" fill=\"#333333\"><text x=\"1\" y=\"2\" dy=\"0.5ex\">0 a</text>\n\
+                        <text x=\"1\" y=\"3\" dy=\"0.5ex\">&quot;5</text>\n</g>\n\
+                        <text x=\"4\" y=\"3\" transform=\"rotate(270, 4, 3)\" font-size=\"120\" fill=\"#333333\">up</text>\n<rect a/>\n\
+                        <text x=\"1\" y=\"9\" font-size=\"120\" fill=\"#333333\">alone</text>\n";
+        assert_eq!(alike(body), expected);
+    }
 
     /// A grid is one path of its style, and words between two styles stay where they were.
     #[test]

@@ -117,7 +117,7 @@ fn words_of_a_narrow_drawing_are_legible() {
     let (box_width, sizes) = (number("viewBox=\"0 0 ")[0], number("font-size=\""));
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
     // The backend's font sizes are those of a font whose capitals it took for the whole.
-    assert!(sizes.len() > 5 && least * 310.0 / box_width >= 10.0, "{least} in {box_width}");
+    assert!(words(&svg).len() > 5 && least * 310.0 / box_width >= 10.0, "{least} in {box_width}");
 }
 
 #[test]
