@@ -298,15 +298,17 @@ fn alike(body: &str) -> String {
         }
         for group in words.chunk_by(|a, b| a.look == b.look) {
             let look = &group[0].look;
-            let (around, inside) = if group.len() > 1 { (look.as_str(), "") } else { ("", look.as_str()) };
+            let shared = group.len() > 1;
+            let inside = if shared { "" } else { look };
             let elements = group.iter().map(|Words { own, text, .. }| format!("<text{own}{inside}>{text}</text>\n"));
             let elements: String = elements.collect();
-            match around {
-                "" => out.push_str(&elements),
-                look => drop(write!(out, "<g{look}>{elements}</g>\n")),
+            if shared {
+                let _ = writeln!(out, "<g{look}>{elements}</g>");
+            } else {
+                out.push_str(&elements);
             }
         }
-        let (line, behind) = rest.split_once('\n').map_or((rest, ""), |(line, behind)| (line, behind));
+        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
         if !line.is_empty() {
             out.extend([line, "\n"]);
         }
