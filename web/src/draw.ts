@@ -45,6 +45,10 @@ const NOTE_SIZE = 11;
 const BAND = 0.2;
 const RANGE = 0.12;
 const STACK = 0.75;
+/** The title of y may be so much longer than its axis [pixels]. */
+const BEYOND = 40;
+/** Errors of rounding are below this [pixels]. */
+const OFF = 0.5;
 /** More markers than this are as good as a cloud. */
 const MANY = 400;
 
@@ -111,9 +115,12 @@ function frame(context: Context, { area, x, y }: Scene, theme: Theme): void {
   context.font = `${LABEL_SIZE}px ${theme.font}`;
   context.fillText(x.title, (area.left + area.right) / 2, area.bottom + 34 + ROW * (rowsOf(x) - 1));
   context.save();
-  context.translate(12, (area.top + area.bottom) / 2);
+  const title = shortened(y, area.bottom - area.top + BEYOND, (text) => context.measureText(text).width);
+  // One that is longer than the axis goes on below it: above, the canvas ends.
+  const half = context.measureText(title).width / 2;
+  context.translate(12, Math.max((area.top + area.bottom) / 2, half + 2));
   context.rotate(-Math.PI / 2);
-  context.fillText(shortened(context, y.title, area.bottom - area.top + 40), 0, 0);
+  context.fillText(title, 0, 0);
   context.restore();
 }
 
@@ -130,11 +137,13 @@ function labels(context: Context, area: Area, x: Side): void {
   }
 }
 
-function shortened(context: Context, text: string, width: number): string {
-  if (context.measureText(text).width <= width) return text;
-  let end = text.length;
-  while (end > 3 && context.measureText(`${text.slice(0, end)}\u2026`).width > width) end--;
-  return `${text.slice(0, end)}\u2026`;
+/** The title of an axis in so many pixels. Its unit stays, and that it does not start at zero. */
+export function shortened({ title, ending }: Side, width: number, measure: (text: string) => number): string {
+  if (measure(title) <= width) return title;
+  let end = title.length - ending.length;
+  const cut = () => `${title.slice(0, end).trimEnd()}\u2026${ending}`;
+  while (end > 0 && measure(cut()) > width) end--;
+  return cut();
 }
 
 function crisp(at: number): number {
@@ -288,6 +297,11 @@ export function marker(context: Context, number: number, [x, y]: Span, size: num
   context.closePath();
 }
 
+/** Whether a mark is on the axes. At an end of one its place may be off by an error of rounding. */
+export function isInside([x, y]: Span, { left, right, top, bottom }: Area): boolean {
+  return x >= left - OFF && x <= right + OFF && y >= top - OFF && y <= bottom + OFF;
+}
+
 function marks(context: Context, { figure, area, x, y }: Scene, theme: Theme): void {
   context.font = `${NOTE_SIZE}px ${theme.font}`;
   context.strokeStyle = theme.ink;
@@ -302,7 +316,7 @@ function marks(context: Context, { figure, area, x, y }: Scene, theme: Theme): v
         ? (area.top + area.bottom) / 2
         : place(y.ruler, mark.kind === "point" ? mark.y : mark.at),
     ];
-    if (!(at[0] >= area.left && at[0] <= area.right && at[1] >= area.top && at[1] <= area.bottom)) continue;
+    if (!isInside(at, area)) continue;
     context.beginPath();
     if (mark.kind === "point") {
       context.arc(at[0], at[1], 4, 0, 2 * Math.PI);

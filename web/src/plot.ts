@@ -2,7 +2,7 @@
 
 import { csv, fileName } from "./csv";
 import type { Curve, Figure } from "./data";
-import { type Area, colourOf, draw, ROW, type Scene, type Theme, TICK_SIZE } from "./draw";
+import { type Area, colourOf, draw, isInside, ROW, type Scene, type Theme, TICK_SIZE } from "./draw";
 import { button, element, save } from "./element";
 import type { Link, Linked } from "./link";
 import { rowsOf, withNames } from "./names";
@@ -507,11 +507,7 @@ export class Plot implements Linked {
     for (const value of reading.values) {
       const line = this.#figure.lines[value.line];
       const [px, py] = [place(scene.x.ruler, value.at[0]), place(scene.y.ruler, value.at[1])];
-      if (
-        line === undefined ||
-        !(py >= area.top && py <= area.bottom && px >= area.left - 0.5 && px <= area.right + 0.5)
-      )
-        continue;
+      if (line === undefined || !isInside([px, py], area)) continue;
       context.beginPath();
       context.arc(px, py, 4, 0, 2 * Math.PI);
       context.fillStyle = this.#theme.ground;

@@ -38,6 +38,8 @@ export interface Side {
   readonly ruler: Ruler;
   readonly ticks: readonly Tick[];
   readonly title: string;
+  /** The part of the title behind the label: the unit, and where the axis starts. */
+  readonly ending: string;
   /** The value at a pixel. */
   readonly invert: (pixel: number) => number;
 }
@@ -238,13 +240,15 @@ export function side(axis: Axis, span: Span, log: boolean, pixels: Span, wanted:
   const [a, b] = log ? [Math.log(span[0]), Math.log(span[1])] : span;
   const factor = (pixels[1] - pixels[0]) / (b - a);
   const marks = ticksOf(axis, span, log, wanted);
-  const words = axis.label + (marks.unit === "" ? "" : `${axis.label === "" ? "" : " "}[${marks.unit}]`);
+  const unit = marks.unit === "" ? "" : `${axis.label === "" ? "" : " "}[${marks.unit}]`;
+  const ending = unit + (log ? ", logarithmic" : from0 && span[0] > 0 ? ", not from 0" : "");
   return {
     span,
     log,
     ruler: { log, factor, offset: pixels[0] - factor * a },
     ticks: marks.ticks,
-    title: log ? `${words}, logarithmic` : words + (from0 && span[0] > 0 ? ", not from 0" : ""),
+    title: axis.label + ending,
+    ending,
     invert: (pixel) => scale.invert(pixel),
   };
 }

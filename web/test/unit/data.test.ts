@@ -5,7 +5,7 @@ import { deflateSync } from "node:zlib";
 
 import { csv, fileName } from "../../src/csv";
 import { column, type Curve, type Figure, Figures, read } from "../../src/data";
-import { sampleAt } from "../../src/draw";
+import { isInside, sampleAt, shortened } from "../../src/draw";
 import { broken, rowsOf, withNames } from "../../src/names";
 import { fixed, labelled, labelledApart, quantity, short } from "../../src/number";
 import { pointsOf, readAt, readPoint } from "../../src/read";
@@ -204,6 +204,45 @@ test("an axis says what it is", () => {
   assert.equal(side(axis, [1e6, 4e6], false, [0, 100], 5, true).title, "Rate [Mbit/s], not from 0");
   const { invert, ruler } = side(axis, [1, 100], true, [0, 100], 5);
   assert.ok(Math.abs(invert(50) - 10) < 1e-9 && Math.abs(ruler.offset) < 1e-9);
+});
+
+test("a title that is too long keeps its unit and where its axis starts", () => {
+  const axis = {
+    label: "Queueing delay at the last update",
+    unit: "s",
+    scale: "linear",
+    range: null,
+    ticks: [],
+  } as const;
+  const measure = (text: string) => 6 * text.length;
+  const y = side(axis, [0.004, 0.006], false, [0, 100], 5, true);
+  const whole = "Queueing delay at the last update [ms], not from 0";
+  assert.equal(shortened(y, 6 * whole.length, measure), whole);
+  const cut = shortened(y, 6 * whole.length - 1, measure);
+  assert.match(cut, /^Queueing delay at the last upd[a-z]*\u2026 \[ms\], not from 0$/);
+  assert.ok(measure(cut) < 6 * whole.length);
+  assert.equal(shortened(y, 10, measure), "\u2026 [ms], not from 0");
+  assert.match(shortened(side(axis, [1e-3, 1], true, [0, 100], 5), 200, measure), /^Q.*\u2026 \[m?s\], logarithmic$/);
+});
+
+test("a mark at the very end of an axis is on it, whatever is rounded", () => {
+  const area = { left: 56, right: 1262, top: 8, bottom: 254 };
+  const off = 1e-10;
+  for (const at of [
+    [area.right + off, 100],
+    [area.left - off, 100],
+    [600, area.top - off],
+    [600, area.bottom + off],
+  ] as const) {
+    assert.ok(isInside(at, area), at.join(", "));
+  }
+  for (const at of [
+    [area.right + 1, 100],
+    [600, area.top - 1],
+    [Number.NaN, 100],
+  ] as const) {
+    assert.ok(!isInside(at, area), at.join(", "));
+  }
 });
 
 test("a step holds until the next one", () => {
