@@ -57,7 +57,7 @@ enum Answer {
     Run(Shown),
     Theory(Shown),
     Record(BTreeMap<String, String>),
-    Open { scenario: String },
+    Open { scenario: String, world: String },
 }
 
 #[derive(Debug, Serialize)]
@@ -264,5 +264,5 @@ fn record(of: &Ran, progress: Progress<'_>) -> Result<BTreeMap<String, String>, 
 
 fn open(text: &str) -> Result<Answer, Said> {
     let header = read_header_of_any(text.as_bytes()).map_err(|e| Said::Refused(vec![e.to_string()]))?;
-    Ok(Answer::Open { scenario: header.scenario })
+    Ok(Answer::Open { scenario: header.scenario, world: header.provenance.origin.world })
 }

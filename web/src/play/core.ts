@@ -63,7 +63,9 @@ export interface Text {
   readonly name: string;
   readonly text: string;
 }
-export type World = "packets" | "fluid";
+/** The worlds that run in a page. */
+export const WORLDS = ["packets", "fluid"] as const;
+export type World = (typeof WORLDS)[number];
 export type Request =
   | { readonly do: "about" }
   | ({ readonly do: "read" } & Text)

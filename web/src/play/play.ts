@@ -3,11 +3,11 @@
 import { element, rich, save } from "../element";
 import { Links } from "../link";
 import { quantity } from "../number";
-import type { Key, Shown, World, Wrong } from "./core";
+import { type Key, type Shown, type World, WORLDS, type Wrong } from "./core";
 import { Age } from "./age";
 import { Desk, type Told } from "./desk";
 import { Editor } from "./editor";
-import { opened, sentences } from "./file";
+import { elsewhere, opened, sentences } from "./file";
 import { type Lesson, showLesson } from "./lesson";
 import { Results } from "./results";
 import type { Schema } from "./schema";
@@ -221,10 +221,15 @@ class Playground {
       this.#load(file.name, text, null, 0);
       return;
     }
-    const told = await this.#texts.ask<{ scenario: string }>({ do: "open", text });
+    const told = await this.#texts.ask<{ scenario: string; world: string }>({ do: "open", text });
     if (told === null) return;
-    if ("ok" in told.answer) this.#load("record-scenario.toml", told.answer.ok.scenario, null, 0);
-    else this.#notice(`${file.name}: ${"refused" in told.answer ? sentences(told.answer.refused) : "no record"}`);
+    if ("ok" in told.answer) {
+      const { scenario, world } = told.answer.ok;
+      const here = WORLDS.find((each) => each === world);
+      this.#world.value = here ?? "packets";
+      this.#load("record-scenario.toml", scenario, null, 0);
+      if (here === undefined) this.#notice(elsewhere(file.name, world));
+    } else this.#notice(`${file.name}: ${"refused" in told.answer ? sentences(told.answer.refused) : "no record"}`);
   }
 
   async #share(): Promise<void> {

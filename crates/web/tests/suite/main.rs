@@ -1,5 +1,12 @@
 //! Responses to the page's requests.
 
+use std::sync::Arc;
+
+use penstock_law::Registry;
+use penstock_packets::Packets;
+use penstock_record::{Origin, Provenance, Record};
+use penstock_scenario::read::Document;
+use penstock_scenario::world::World as _;
 use serde_json::{Value, json};
 
 const SCENARIO: &str = r#"
@@ -70,6 +77,22 @@ fn what_cannot_be_done_is_refused_with_its_reason() {
     }
     let damaged = ask(&json!({ "do": "open", "text": "format = 2\n" }));
     assert!(damaged["refused"].is_array(), "{damaged}");
+}
+
+#[test]
+fn a_record_gives_back_its_scenario_and_its_world() {
+    let registry = Arc::new(Registry::standard());
+    let mut cells = Document::parse(SCENARIO, "a.toml").unwrap().with_laws(registry).cells().unwrap();
+    let scenario = cells.remove(0).scenario;
+    let run = Packets.run(&scenario, &mut |_: f64| true).unwrap();
+    for world in ["packets", "fluid", "linux"] {
+        let origin = Origin { world: world.to_owned(), ..Origin::default() };
+        let record = Record::of(&scenario, &run, &Provenance { origin, ..Provenance::default() }).unwrap();
+        let text = std::str::from_utf8(record.file("record.toml").unwrap()).unwrap();
+        let said = ask(&json!({ "do": "open", "text": text }));
+        assert_eq!(said["ok"]["world"], world, "{said}");
+        assert!(said["ok"]["scenario"].as_str().unwrap().contains("[links.bottleneck]"), "{said}");
+    }
 }
 
 #[test]
