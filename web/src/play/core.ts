@@ -36,8 +36,9 @@ export interface Margins {
 
 export interface LinkNumbers {
   readonly utilization: number;
-  readonly queueing_delay_mean_s: number;
-  readonly queueing_delay_p99_s: number;
+  /** Absent where no packet came. */
+  readonly queueing_delay_mean_s?: number;
+  readonly queueing_delay_p99_s?: number;
   readonly queue_mean_packets: number;
   readonly queue_sd_packets: number;
 }

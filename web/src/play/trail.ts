@@ -1,4 +1,4 @@
-// What a slider has moved: the margin of the theory and the deviation of the measured queue over its mean, at each value that was tried.
+// What a slider has moved, at each value that was tried: the margin of the theory, and the deviation of a queue over its mean.
 
 import type { Curve, Figure } from "../data";
 import { element } from "../element";
@@ -6,10 +6,16 @@ import { Link } from "../link";
 import { Plot } from "../plot";
 import { theme } from "../theme";
 import type { Margins, Summary } from "./core";
+import { busiest, deviation, linkOf, margins as meaningful } from "./measured";
 
-interface Tried {
+export interface Tried {
   margin: number | null;
   deviation: number | null;
+}
+
+/** Values and what there is at each, in their order: a value without it is a gap in the line. */
+export function pointsOf(tried: ReadonlyMap<number, Tried>, of: keyof Tried): (readonly [number, number])[] {
+  return [...tried].map(([x, at]) => [x, at[of] ?? Number.NaN] as const).sort(([a], [b]) => a - b);
 }
 
 /** Fewer values are no line. */
@@ -21,6 +27,8 @@ export class Trail {
   readonly #place: HTMLElement;
   #key = "";
   #unit = "";
+  /** The link whose queue is drawn: that of the key, or the busiest one at the first value. */
+  #queue: string | undefined;
   #link = new Link();
   #tried = new Map<number, Tried>();
   #plots: { readonly host: HTMLElement; readonly plot: Plot; readonly of: keyof Tried }[] = [];
@@ -44,6 +52,7 @@ export class Trail {
   /** Another number changed: what was tried before is of another scenario. */
   forget(): void {
     this.#tried.clear();
+    this.#queue = undefined;
     this.#plots = [];
     this.#link = new Link();
     this.#place.replaceChildren();
@@ -51,15 +60,14 @@ export class Trail {
   }
 
   ran(value: number, summary: Summary | undefined): void {
-    const links = Object.values(summary?.links ?? {}).sort((a, b) => b.utilization - a.utilization);
-    const [busiest] = links;
-    if (busiest === undefined || !(busiest.queue_mean_packets > 0)) return;
-    this.#at(value).deviation = busiest.queue_sd_packets / busiest.queue_mean_packets;
+    this.#queue ??= linkOf(this.#key, summary) ?? busiest(summary)?.[0];
+    const link = this.#queue === undefined ? undefined : summary?.links[this.#queue];
+    this.#at(value).deviation = link === undefined ? null : deviation(link);
     this.#draw();
   }
 
   analysed(value: number, margins: Margins | undefined): void {
-    this.#at(value).margin = margins?.gain ?? null;
+    this.#at(value).margin = margins === undefined ? null : meaningful(margins).gain;
     this.#draw();
   }
 
@@ -74,13 +82,11 @@ export class Trail {
 
   #draw(): void {
     for (const [of, title, label] of [
-      ["deviation", "Queue, deviation over mean, measured", "Deviation over mean"],
+      ["deviation", `Queue, deviation over mean, measured at ${this.#queue}`, "Deviation over mean"],
       ["margin", "Gain margin of the analysis", "Gain margin"],
     ] as const) {
-      const points = [...this.#tried]
-        .flatMap(([x, tried]): (readonly [number, number])[] => (tried[of] === null ? [] : [[x, tried[of]]]))
-        .sort(([a], [b]) => a - b);
-      if (points.length < FEW) continue;
+      const points = pointsOf(this.#tried, of);
+      if (points.filter(([, y]) => !Number.isNaN(y)).length < FEW) continue;
       const figure = this.#figure(title, label, points, of === "margin");
       const drawn = this.#plots.find((plot) => plot.of === of);
       if (drawn !== undefined) {
