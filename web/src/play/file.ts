@@ -26,7 +26,7 @@ function decoded(bytes: Uint8Array): string | null {
   }
 }
 
-/** What a reader of a record hears whose world does not run in a page. */
+/** The notice of a record whose world does not run in a page. */
 export function elsewhere(name: string, world: string): string {
   const of = world === "" ? "does not name its world" : `is of the world ${world}, which does not run in a page`;
   return `${name} ${of}. Its scenario runs in packets here, and the numbers may differ from the record's.`;

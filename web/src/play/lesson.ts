@@ -4,6 +4,8 @@ import { element } from "../element";
 
 export interface Slid {
   readonly key: string;
+  /** Keys that the slider multiplies by the same factor. */
+  readonly with?: readonly string[];
   /** In the unit that the scenario writes. */
   readonly range?: readonly [number, number];
 }

@@ -12,7 +12,7 @@ import { type Lesson, showLesson } from "./lesson";
 import { Results } from "./results";
 import type { Schema } from "./schema";
 import { packed, unpacked } from "./share";
-import { Sliders } from "./sliders";
+import { type Change, Sliders } from "./sliders";
 import { showRun, showTheory } from "./strip";
 import { Trail } from "./trail";
 import type { Moved } from "./values";
@@ -84,8 +84,8 @@ class Playground {
     this.#lessons = lessons;
     this.#scenarios = scenarios;
     this.#editor = new Editor(get("editor"), schema, (moved, before) => this.#typed(moved, before));
-    this.#sliders = new Sliders(get("sliders"), get<HTMLSelectElement>("add"), schema, (key, text) =>
-      this.#slide(key, text),
+    this.#sliders = new Sliders(get("sliders"), get<HTMLSelectElement>("add"), schema, (changes) =>
+      this.#slide(changes),
     );
     this.#menus();
     this.#listen();
@@ -253,11 +253,18 @@ class Playground {
     this.#timer = window.setTimeout(() => this.#compute(), PAUSE);
   }
 
-  #slide(key: Key, text: string): void {
-    this.#editor.replace(key.from, key.to, text);
-    this.#sliders.shift(key, text);
-    this.#slid = key.key;
-    this.#trail.follow(key.key, key.unit);
+  #slide(changes: readonly Change[]): void {
+    for (const [name, text] of changes) {
+      // The change before has moved what is behind it.
+      const key = this.#sliders.find(name);
+      if (key === undefined) continue;
+      this.#editor.replace(key.from, key.to, text);
+      this.#sliders.shift(key, text);
+    }
+    const slid = this.#sliders.find(changes[0]?.[0] ?? "");
+    if (slid === undefined) return;
+    this.#slid = slid.key;
+    this.#trail.follow(slid.key, slid.unit);
     this.#compute();
   }
 

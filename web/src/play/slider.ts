@@ -71,4 +71,14 @@ export function spelled(value: number, key: Key): string {
   return key.whole || /[.e]/.test(number) ? number : `${number}.0`;
 }
 
+/** Digits of a value that follows another one: the gains of a law may differ in the fourth, and their difference counts. */
+const FOLLOWING = 10;
+
+/** The text of a value that is multiplied by the same factor as another one, which is to be `text`. */
+export function inProportion(key: Key, other: Key, text: string): string {
+  const before = written(other.text).number;
+  const factor = before === 0 ? 1 : written(text.replaceAll('"', "")).number / before;
+  return spelled(Number((written(key.text).number * factor).toPrecision(FOLLOWING)), key);
+}
+
 export { STEPS };

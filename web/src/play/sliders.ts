@@ -3,7 +3,7 @@
 import { button, element } from "../element";
 import type { Key } from "./core";
 import { at, parts, rangeOf, type Schema } from "./schema";
-import { type Range, rangeFor, STEPS, spelled, stepOf, valueAt, written } from "./slider";
+import { inProportion, type Range, rangeFor, STEPS, spelled, stepOf, valueAt, written } from "./slider";
 import type { Slid } from "./lesson";
 import { followed, type Moved, replaced } from "./values";
 
@@ -11,8 +11,12 @@ import { followed, type Moved, replaced } from "./values";
 const USUAL = ["rate", "buffer", "delay", "rtt", "count", "alpha"];
 const MOST_USUAL = 4;
 
+/** A key and the text that its value shall become. */
+export type Change = readonly [key: string, text: string];
+
 interface Made {
   readonly key: string;
+  readonly with: readonly string[];
   readonly range: Range;
   readonly input: HTMLInputElement;
   readonly output: HTMLOutputElement;
@@ -23,14 +27,14 @@ export class Sliders {
   readonly #place: HTMLElement;
   readonly #add: HTMLSelectElement;
   readonly #schema: Schema;
-  readonly #moved: (key: Key, text: string) => void;
+  readonly #moved: (changes: readonly Change[]) => void;
   #keys: readonly Key[] = [];
   #made: Made[] = [];
   /** Chosen, with a range of its own if a lesson has one; null until somebody chooses. */
   #chosen: Slid[] | null = null;
 
-  /** `moved` hears which value shall become which text. */
-  constructor(place: HTMLElement, add: HTMLSelectElement, schema: Schema, moved: (key: Key, text: string) => void) {
+  /** `moved` hears which values shall become which texts, that of the slider first. */
+  constructor(place: HTMLElement, add: HTMLSelectElement, schema: Schema, moved: (changes: readonly Change[]) => void) {
     this.#place = place;
     this.#add = add;
     this.#schema = schema;
@@ -70,7 +74,7 @@ export class Sliders {
   /** Hears of changes of the text that are not a slider's. A slider whose value was changed waits until the text is read. */
   follow(moved: Moved, before: string, now: string): void {
     this.#keys = followed(this.#keys, moved, before, now);
-    for (const { key, input } of this.#made) input.disabled = this.find(key) === undefined;
+    for (const made of this.#made) made.input.disabled = !this.#has(made);
   }
 
   /** The number of a key now. */
@@ -78,8 +82,12 @@ export class Sliders {
     return this.#keys.find((each) => each.key === key);
   }
 
+  #has({ key, with: others = [] }: Pick<Slid, "key" | "with">): boolean {
+    return [key, ...others].every((each) => this.find(each) !== undefined);
+  }
+
   #build(): void {
-    const chosen = (this.#chosen ?? []).filter(({ key }) => this.find(key) !== undefined);
+    const chosen = (this.#chosen ?? []).filter((slid) => this.#has(slid));
     for (const made of this.#made) if (!chosen.some(({ key }) => key === made.key)) made.item.remove();
     this.#made = chosen.map((slid) => {
       const key = this.find(slid.key) as Key;
@@ -117,9 +125,11 @@ export class Sliders {
       this.#chosen = (this.#chosen ?? []).filter((each) => each.key !== key.key);
       this.#build();
     });
-    const label = element("label", { for: id, title: key.what ?? "" }, key.key);
+    const others = slid.with ?? [];
+    const words = [key.key, ...others].join(" and ");
+    const label = element("label", { for: id, title: key.what ?? "" }, words);
     const item = element("div", { class: "slider" }, label, output, remove, input);
-    const made = { key: key.key, range, input, output, item };
+    const made = { key: key.key, with: others, range, input, output, item };
     input.addEventListener("input", () => {
       const now = this.find(key.key);
       if (now === undefined) return;
@@ -127,7 +137,11 @@ export class Sliders {
       const text = spelled(valueAt(Number(input.value), range, key.whole), whole);
       output.textContent = text.replace(/^"|"$/g, "");
       input.setAttribute("aria-valuetext", output.textContent);
-      this.#moved(now, text);
+      const following = others.flatMap((other): Change[] => {
+        const found = this.find(other);
+        return found === undefined ? [] : [[other, inProportion(found, now, text)]];
+      });
+      this.#moved([[now.key, text], ...following]);
     });
     this.#say(made, key);
     return made;

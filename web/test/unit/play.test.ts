@@ -6,14 +6,16 @@ import { test } from "node:test";
 import { CompletionContext } from "@codemirror/autocomplete";
 import { ChangeSet, EditorState, Text } from "@codemirror/state";
 
-import type { Key } from "../../src/play/core";
+import type { Key, LinkNumbers, Summary } from "../../src/play/core";
 import { complete } from "../../src/play/editor";
 import { Age } from "../../src/play/age";
-import { opened, sentences } from "../../src/play/file";
+import { elsewhere, opened, sentences } from "../../src/play/file";
+import { busiest, linkOf, margins, percent, shownLinks } from "../../src/play/measured";
 import { placeOf } from "../../src/play/place";
 import { at, keysOf, parts, rangeOf, type Schema, wordsOf } from "../../src/play/schema";
 import { packed, unpacked } from "../../src/play/share";
-import { rangeFor, STEPS, spelled, stepOf, valueAt } from "../../src/play/slider";
+import { inProportion, rangeFor, STEPS, spelled, stepOf, valueAt } from "../../src/play/slider";
+import { pointsOf } from "../../src/play/trail";
 import { followed, replaced } from "../../src/play/values";
 
 const SCHEMA: Schema = {
@@ -124,6 +126,124 @@ test("a slider stops before an end that its key does not reach", () => {
   assert.deepEqual([valueAt(0, range, false), valueAt(STEPS, range, false)], [0.005, 0.995]);
   const shape = rangeFor(key({ text: "1.2", value: 1.2, unit: "1", quoted: false }), [end(1, true), end(null)]);
   assert.deepEqual([valueAt(0, shape, false), valueAt(STEPS, shape, false)], [1.01, 12]);
+});
+
+test("values that move together keep their ratio, in many small steps too", () => {
+  const plain = { unit: "1", quoted: false };
+  let a = key({ ...plain, key: "a", text: "1.822e-4", value: 1.822e-4 });
+  let b = key({ ...plain, key: "b", text: "1.816e-4", value: 1.816e-4 });
+  const range = { least: 2e-5, most: 1e-3, log: true };
+  for (let step = 0; step <= STEPS; step++) {
+    const text = spelled(valueAt(step, range, false), a);
+    const following = inProportion(b, a, text);
+    a = { ...a, text, value: Number(text) };
+    b = { ...b, text: following, value: Number(following) };
+    // The gain of the integral is their difference, a third of a percent of either.
+    const ratio = (a.value - b.value) / a.value;
+    assert.ok(Math.abs(ratio / (0.006 / 1.822) - 1) < 1e-5, `${a.text} and ${b.text}`);
+  }
+  // Each keeps the unit in which it is written.
+  const delay = key({ text: "10 ms", value: 0.01 });
+  assert.equal(inProportion(key({ text: "2 s", value: 2 }), delay, '"5 ms"'), '"1 s"');
+});
+
+const numbers = (over: Partial<LinkNumbers>): LinkNumbers => ({
+  utilization: 0.5,
+  queueing_delay_mean_s: 0,
+  queueing_delay_p99_s: 0,
+  queue_mean_packets: 0,
+  queue_sd_packets: 0,
+  ...over,
+});
+const run = (links: Readonly<Record<string, Partial<LinkNumbers>>>): Summary => ({
+  title: "",
+  links: Object.fromEntries(Object.entries(links).map(([name, link]) => [name, numbers(link)])),
+  groups: {},
+});
+
+test("the busiest link and those where packets wait have a row each, in the order of the scenario", () => {
+  const waits = (ms: number, utilization = 0.9) => ({ utilization, queueing_delay_mean_s: ms / 1000 });
+  const names = (summary: Summary) => {
+    const { shown, others } = shownLinks(summary);
+    return [...shown.map(([name]) => name), others];
+  };
+  const two = { bloated: waits(179, 0.9985), managed: waits(5, 0.95), "managed/back": waits(0.0006, 0.05) };
+  assert.deepEqual(names(run(two)), ["bloated", "managed", 1]);
+  // The same rows while the busiest link changes.
+  assert.deepEqual(names(run({ ...two, managed: waits(12, 1) })), ["bloated", "managed", 1]);
+  assert.equal(busiest(run({ ...two, managed: waits(12, 1) }))?.[0], "managed");
+  const many = run({
+    a: waits(1),
+    b: waits(5),
+    c: waits(2),
+    d: waits(4),
+    e: waits(3),
+    f: waits(0, 1),
+    g: waits(0.0004),
+  });
+  assert.deepEqual(names(many), ["b", "d", "e", "f", 3]);
+  // One that is empty for most of the time waits too.
+  assert.deepEqual(names(run({ bloated: waits(738, 1), managed: waits(0.33) })), ["bloated", "managed", 0]);
+  assert.deepEqual(names(run({})), [0]);
+  assert.deepEqual(shownLinks(undefined), { shown: [], others: 0 });
+});
+
+test("a key of a link names it", () => {
+  const summary = run({ managed: {}, "a.b": {} });
+  assert.equal(linkOf("links.managed.aqm.target", summary), "managed");
+  assert.equal(linkOf('links."a.b".rate', summary), "a.b");
+  for (const other of ["defaults.links.buffer", "links.gone.rate", "flows.managed.rtt"]) {
+    assert.equal(linkOf(other, summary), undefined, other);
+  }
+});
+
+test("shares are written as people read them, however large or small", () => {
+  const written = [0, 0.5, 0.98765, 1, 153.4567, 1.37e-8, 0.0000137, -0.25].map(percent);
+  assert.deepEqual(written, [
+    "0 %",
+    "50 %",
+    "98.8 %",
+    "100 %",
+    "15\u202f346 %",
+    "below 0.001 %",
+    "0.00137 %",
+    "\u221225 %",
+  ]);
+});
+
+test("a loop that is unstable by itself has no margin that says stable", () => {
+  const found = (verdict: string, gain: number | null, phaseDeg: number | null) => {
+    const of = margins({ verdict, gain, phaseDeg, delayS: null, crossoverRadPerS: null });
+    return [of.gain, of.phaseDeg];
+  };
+  assert.deepEqual(found("stable", 5.88, 119), [5.88, 119]);
+  assert.deepEqual(found("unstable", 0.55, -67), [0.55, -67]);
+  assert.deepEqual(found("unstable", 6.46, 161), [null, null]);
+  assert.deepEqual(found("undecided", 2, 30), [null, null]);
+  // Its place on the line is a gap, and the values stand in their order.
+  const tried = new Map([
+    [3, { margin: 1.5, deviation: 0.2 }],
+    [1, { margin: 4, deviation: null }],
+    [2, { margin: null, deviation: 0.1 }],
+  ]);
+  assert.deepEqual(pointsOf(tried, "margin"), [
+    [1, 4],
+    [2, Number.NaN],
+    [3, 1.5],
+  ]);
+  assert.deepEqual(pointsOf(tried, "deviation"), [
+    [1, Number.NaN],
+    [2, 0.1],
+    [3, 0.2],
+  ]);
+});
+
+test("a record of a world that no page runs says so", () => {
+  assert.match(
+    elsewhere("record.toml", "linux"),
+    /^record\.toml is of the world linux, which does not run in a page\. /,
+  );
+  assert.match(elsewhere("record.toml", ""), /does not name its world/);
 });
 
 test("reasons are sentences", () => {
