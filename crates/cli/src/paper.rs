@@ -8,7 +8,9 @@ mod traces;
 
 use clap::ValueEnum;
 use indexmap::IndexMap;
-use penstock_papers::{Cell, Comparison, Computed, Extent, Item, JudgedClaim, Recorded, UnknownColumn, Verdict};
+use penstock_papers::{
+    Cell, Comparison, Computed, Extent, Item, JudgedClaim, Recorded, Undrawable, UnknownColumn, Verdict,
+};
 use penstock_report::html;
 use penstock_report::number::{quantity, unit_of};
 use penstock_report::page::Page;
@@ -128,13 +130,30 @@ fn compute(source: &Source, item: &Item, extent: Extent) -> Result<Option<Drawn>
     let wrong = |what: String| Failure::Input(format!("{}: {}: {what}", source.file(), item.id.get_ref()));
     let drawn = |Computed { cells, curves }, text| Drawn { cells, figures: loops::figures(item, &curves), text };
     let Some(file) = &item.analysis else {
+        if item.formula.is_some() {
+            drawable(source, item, &item.combinations())?;
+        }
         let computed = penstock_papers::compute(item, extent).map_err(wrong)?;
         return Ok(computed.map(|computed| drawn(computed, String::new())));
     };
     let file = source.inside(file)?;
     let document = scenario::document_of(&source.folder, &file)?;
-    let computed = penstock_papers::analyze(item, &scenario::cells(&document)?, extent).map_err(wrong)?;
+    let cells = scenario::cells(&document)?;
+    drawable(source, item, &labels(&cells))?;
+    let computed = penstock_papers::analyze(item, &cells, extent).map_err(wrong)?;
     Ok(Some(drawn(computed, scenario::text(&file)?)))
+}
+
+/// Refuses figures whose points would be means over more than seeds, by all cells of the sweep: a short run may have one only.
+fn drawable(source: &Source, item: &Item, cells: &[Vec<(String, String)>]) -> Result<(), Failure> {
+    penstock_papers::drawable(item, cells).map_err(|Undrawable { offset, what }| {
+        let (file, line) = (source.file(), source.line(offset));
+        Failure::Input(format!("{file}:{line}: item `{}`: {what}", item.id.get_ref()))
+    })
+}
+
+fn labels(cells: &[read::Cell]) -> Vec<Vec<(String, String)>> {
+    cells.iter().map(|cell| cell.labels.clone()).collect()
 }
 
 /// Reads the scenario of an item, once for all that share it.
@@ -157,6 +176,7 @@ fn prepare<'a>(
         document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }
     let mut cells = scenario::cells(&document)?;
+    drawable(source, item, &labels(&cells))?;
     cells.retain(|cell| item.shows(&cell.labels, extent));
     if cells.is_empty() {
         let what = format!("{}/{id}: `cells` and `short` in paper.toml select no run of {}", source.key, file.shown());
@@ -301,9 +321,8 @@ fn outcome(source: &Source, extent: Extent, items: Vec<ItemOutcome>, claims: Vec
 
 /// The colour of each line: that of the controller in its cells.
 fn colours<'a>(item: &Item, cells: impl Iterator<Item = &'a read::Cell>) -> IndexMap<String, &'static str> {
-    let line = |cell: &read::Cell| cell.labels.iter().find(|(k, _)| *k == item.lines).map(|(_, v)| v.clone());
     let colour = |cell: &read::Cell| cell.scenario.groups.values().next().map(|group| group.cc.law.colour);
-    cells.filter_map(|cell| Some((line(cell).unwrap_or_default(), colour(cell)?))).collect()
+    cells.filter_map(|cell| Some((item.line_of(&cell.labels), colour(cell)?))).collect()
 }
 
 /// Writes `verdicts.toml`: the claims judged now, the others as they were.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::axis::position;
 use crate::cell::{self, Cell};
+use crate::extent::Extent;
 use crate::paper::{Axis, Item, Path, Reference, Scale};
 
 /// A figure as data.
@@ -74,13 +75,13 @@ pub struct Row {
     pub values: IndexMap<String, f64>,
 }
 
-/// Draws `item` from its cells. Nothing for an item that is not run.
+/// Draws `item` from its cells. Nothing for an item that is not run, or whose figure has none of these cells.
 ///
 /// # Errors
-/// Names the cell that lacks the plotted number.
+/// Names the cell that lacks the plotted number, or the keys over which a point would be a mean.
 pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
     let (Some(x), Some(y)) = (&item.x, &item.y) else { return Ok(None) };
-    along(item, x, y, &item.reference, cells).map(Some)
+    along(item, x, y, &item.reference, cells)
 }
 
 /// Draws the other numbers along the axis of `item`, one figure each.
@@ -89,26 +90,92 @@ pub fn figure(item: &Item, cells: &[Cell]) -> Result<Option<Figure>, String> {
 /// As [`figure`].
 pub fn also(item: &Item, cells: &[Cell]) -> Result<Vec<Figure>, String> {
     let Some(x) = &item.x else { return Ok(Vec::new()) };
-    if cells.is_empty() {
-        return Ok(Vec::new());
-    }
-    let titled =
-        |y: &Path| along(item, x, y, &[], cells).map(|f| Figure { title: format!("{}: {}", f.title, y.label), ..f });
-    item.also.iter().map(titled).collect()
+    let titled = |y: &Path| {
+        let drawn = along(item, x, y, &[], cells).transpose()?;
+        Some(drawn.map(|f| Figure { title: format!("{}: {}", f.title, y.label), ..f }))
+    };
+    item.also.iter().filter_map(titled).collect()
 }
 
-fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cell]) -> Result<Figure, String> {
+/// A figure whose points would be means over more than seeds, or that has no cells.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct Undrawable {
+    /// Where the path that is plotted stands in the text of `paper.toml` [B].
+    pub offset: usize,
+    /// The keys, and the remedy.
+    pub what: String,
+}
+
+/// Checks the figures of `item` by the labels of all cells of its sweep, before any of them runs.
+///
+/// # Errors
+/// For a point that would be the mean of cells that differ by more than their seed.
+pub fn drawable(item: &Item, sweep: &[Vec<(String, String)>]) -> Result<(), Undrawable> {
+    let Some(x) = &item.x else { return Ok(()) };
+    let timed = |labels: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+        let at = |time: &String| labels.iter().cloned().chain([("at".to_owned(), time.clone())]).collect();
+        if item.at.is_empty() { vec![labels.clone()] } else { item.at.iter().map(at).collect() }
+    };
+    let all: Vec<Vec<(String, String)>> = sweep.iter().flat_map(timed).collect();
+    let shown: Vec<&[(String, String)]> =
+        all.iter().map(Vec::as_slice).filter(|labels| item.shows(labels, Extent::Full)).collect();
+    for y in item.y.iter().chain(&item.also) {
+        let drawn: Vec<_> = shown.iter().copied().filter(|labels| cell::matches(labels, &y.cells)).collect();
+        let wrong = |what| Undrawable { offset: y.path.span().start, what };
+        if drawn.is_empty() && !shown.is_empty() {
+            return Err(wrong(format!("`cells` of `{}` selects no cell", y.label)));
+        }
+        told_apart(item, x, &drawn).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// Whether a point has one cell a seed: a mean is one over seeds, and over nothing else.
+fn told_apart(item: &Item, x: &Axis, cells: &[&[(String, String)]]) -> Result<(), String> {
+    let mut points: IndexMap<Vec<&str>, Vec<&[(String, String)]>> = IndexMap::new();
+    let value = |labels: &'_ [(String, String)], key: &str| labels.iter().position(|(k, _)| k == key);
+    for labels in cells {
+        let keys = item.lines.all().iter().map(String::as_str).chain([x.key.as_str(), "seed"]);
+        let point = keys.map(|key| value(labels, key).map_or("", |at| labels[at].1.as_str())).collect();
+        points.entry(point).or_default().push(labels);
+    }
+    let Some(alike) = points.into_values().find(|alike| alike.len() > 1) else { return Ok(()) };
+    let values = |key: &str| -> Vec<&str> {
+        let all = alike.iter().filter_map(|labels| value(labels, key).map(|at| labels[at].1.as_str()));
+        all.fold(Vec::new(), |mut seen, value| {
+            if !seen.contains(&value) {
+                seen.push(value);
+            }
+            seen
+        })
+    };
+    let keys: Vec<&str> = alike[0].iter().map(|(key, _)| key.as_str()).filter(|key| values(key).len() > 1).collect();
+    let said: Vec<String> = keys.iter().map(|key| format!("`{key}` ({})", values(key).join(", "))).collect();
+    let lines: Vec<String> =
+        item.lines.all().iter().map(String::as_str).chain(keys.iter().copied()).map(|key| format!("{key:?}")).collect();
+    let (first, of_first) = (keys.first().copied().unwrap_or_default(), keys.first().map_or("", |key| values(key)[0]));
+    Err(format!(
+        "each point would be the mean over {}: draw a line for each with lines = [{}], or choose the cells of the figure, as \
+         in y = {{ ..., cells = {{ {first:?} = {of_first:?} }} }}",
+        said.join(" and "),
+        lines.join(", ")
+    ))
+}
+
+fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cell]) -> Result<Option<Figure>, String> {
+    let cells: Vec<&Cell> = cells.iter().filter(|cell| cell::matches(&cell.labels, &y.cells)).collect();
+    if cells.is_empty() {
+        return Ok(None);
+    }
+    let labels: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
+    told_apart(item, x, &labels).map_err(|what| format!("{}: {what}", item.title))?;
     let mut lines: IndexMap<String, IndexMap<String, Vec<f64>>> = IndexMap::new();
-    // What else tells the cells of a point apart, the seed left out: their spread is then no error of a mean.
-    let mut others: IndexMap<(String, String), BTreeSet<String>> = IndexMap::new();
     for cell in cells {
         let value =
             cell.number(y.path.get_ref()).map_err(|what| format!("{}: {}: {what}", item.title, cell.words(&[])))?;
         let at = cell.label(&x.key).ok_or_else(|| no_key(&x.key, cell))?;
-        let line = cell.label(&item.lines).unwrap_or_default();
-        lines.entry(line.into()).or_default().entry(at.into()).or_default().push(value);
-        let other = cell.words(&[x.key.as_str(), item.lines.as_str(), "seed"]);
-        others.entry((line.into(), at.into())).or_default().insert(other);
+        lines.entry(item.line_of(&cell.labels)).or_default().entry(at.into()).or_default().push(value);
     }
     let order: IndexMap<&str, usize> =
         lines.values().flat_map(IndexMap::keys).map(String::as_str).fold(IndexMap::new(), |mut seen, at| {
@@ -125,14 +192,13 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
     };
     let mut drawn: Vec<Line> = Vec::new();
     for (label, points) in &lines {
-        let by_seed = |at: &String| others.get(&(label.clone(), at.clone())).is_some_and(|words| words.len() == 1);
         let point = |(at, values): (&String, &Vec<f64>)| Point {
             at: at.clone(),
             x: place(at),
             mean: cell::mean(values),
             min: cell::least(values),
             max: cell::largest(values),
-            ci95: half_width_95(values).filter(|_| by_seed(at)),
+            ci95: half_width_95(values),
         };
         drawn.push(Line {
             label: label.clone(),
@@ -159,7 +225,7 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
             points: sorted(shown.map(point).collect()),
         });
     }
-    Ok(Figure {
+    Ok(Some(Figure {
         title: item.title.clone(),
         x_label: x.label.clone(),
         x_unit: unit.unwrap_or_default().to_owned(),
@@ -168,7 +234,7 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
         y_unit: y.unit.clone(),
         y_range: y.range,
         lines: drawn,
-    })
+    }))
 }
 
 /// Our line for the data of a reference.

@@ -28,7 +28,7 @@ pub use cell::Cell;
 pub use check::line;
 pub use computed::{Computed, Curve};
 pub use extent::Extent;
-pub use figure::{Figure, Line, Point, Row, UnknownColumn, also, figure, rows};
+pub use figure::{Figure, Line, Point, Row, Undrawable, UnknownColumn, also, drawable, figure, rows};
 pub use formula::compute;
 pub use judge::{JudgeError, bound, judge};
 pub use paper::{

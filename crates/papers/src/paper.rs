@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::axis::position;
 use crate::extent::Extent;
 
 /// A paper: the content of `paper.toml`.
@@ -81,9 +82,9 @@ pub struct Item {
     /// Plots over time, for each cell of the first seed: a column of a series, as in `links.queue_packets`.
     #[serde(default)]
     pub traces: Vec<String>,
-    /// The key whose values are the lines.
+    /// The key whose values are the lines, or several keys: a line for each combination of their values.
     #[serde(default = "lines_are_cases")]
-    pub lines: String,
+    pub lines: Values,
     /// Additional columns of the printed table.
     #[serde(default)]
     pub columns: Vec<Column>,
@@ -109,8 +110,8 @@ pub enum LoopPlot {
     Phase,
 }
 
-fn lines_are_cases() -> String {
-    "case".into()
+fn lines_are_cases() -> Values {
+    Values::One("case".into())
 }
 
 /// An axis.
@@ -150,6 +151,9 @@ pub struct Path {
     pub unit: String,
     /// Range that the axis shows at least.
     pub range: Option<[f64; 2]>,
+    /// The cells that this figure shows, of those of the item: for each key, the value they have, or the values.
+    #[serde(default)]
+    pub cells: IndexMap<String, Values>,
 }
 
 /// A number of a summary, to be printed.
@@ -455,6 +459,19 @@ impl Item {
             all = all.iter().flat_map(with).collect();
         }
         all
+    }
+
+    /// The line of a cell: its value of the key whose values are lines. Of several keys a plain number has its key's name.
+    pub fn line_of(&self, labels: &[(String, String)]) -> String {
+        let value = |key: &String| labels.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+        let Values::Any(keys) = &self.lines else {
+            return self.lines.all().first().and_then(value).unwrap_or_default().to_owned();
+        };
+        let named = |key: &String| {
+            let (value, name) = (value(key)?, key.rsplit('.').next().unwrap_or(key));
+            Some(if position(value).is_some() { format!("{name} {value}") } else { value.to_owned() })
+        };
+        keys.iter().filter_map(named).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether a cell of the sweep belongs to it: in whole runs, or in the cheap check.

@@ -1,6 +1,8 @@
 //! Every kind of test, on both sides of its bound.
 
-use penstock_papers::{Cell, Comparison, Extent, JudgedClaim, Paper, Verdict, Verdicts, bound, figure, judge, rows};
+use penstock_papers::{
+    Cell, Comparison, Extent, Item, JudgedClaim, Paper, Verdict, Verdicts, bound, drawable, figure, judge, rows,
+};
 use serde_json::json;
 
 /// A paper with one runnable item and one claim, to which `claim` adds measure, cells and test.
@@ -108,16 +110,51 @@ fn lines_of_others_are_paired_with_ours() {
     assert!((of(item).1.unwrap() - 0.006_353).abs() < 1e-5);
 }
 
-/// Cells of one point that differ by more than their seed are no sample of one mean.
+/// A point is the mean over seeds. Cells that differ by another key are lines of their own, or of another figure.
 #[test]
-fn what_differs_by_more_than_its_seed_has_no_interval() {
-    let paper = paper("test = { at_least = 1 }");
-    let mut cells = cells();
-    for (at, cell) in cells.iter_mut().enumerate() {
-        cell.labels.push(("path".to_owned(), format!("path {at}")));
-    }
-    let drawn = figure(&paper.items[0], &cells).unwrap().unwrap();
-    assert!(drawn.lines.iter().flat_map(|line| &line.points).all(|point| point.ci95.is_none()));
+fn no_point_is_a_mean_over_a_swept_key() {
+    let with = |y: &str| {
+        let text = format!(
+            "format = 1\ntitle = 'T'\nauthors = ['A']\npublished = '2003'\nclaim = []\n[[item]]\nid = 'fig1'\ntitle = \
+             'F'\nplace = 'p'\nworld = 'packets'\nscenario = 'fig1.toml'\nx = {{ key = 'capacity', label = 'c' }}\n{y}\n"
+        );
+        Paper::parse(&text, "paper.toml").unwrap().items.remove(0)
+    };
+    let all: Vec<Cell> = ["none", "1e-4"]
+        .iter()
+        .flat_map(|loss| {
+            cells().into_iter().map(|mut cell| {
+                cell.labels.push(("loss".to_owned(), (*loss).to_owned()));
+                cell
+            })
+        })
+        .collect();
+    let labels: Vec<Vec<(String, String)>> = all.iter().map(|cell| cell.labels.clone()).collect();
+    let y = |cells: &str| format!("y = {{ path = 'u', label = 'u'{cells} }}");
+    let names = |item: &Item| -> Vec<String> {
+        assert_eq!(drawable(item, &labels), Ok(()));
+        let all: Vec<Cell> = all.iter().filter(|cell| item.shows(&cell.labels, Extent::Full)).cloned().collect();
+        figure(item, &all).unwrap().unwrap().lines.into_iter().map(|line| line.label).collect()
+    };
+
+    let averaged = with(&y(""));
+    let what = "each point would be the mean over `loss` (none, 1e-4): draw a line for each with lines = [\"case\", \"loss\"], \
+                or choose the cells of the figure, as in y = { ..., cells = { \"loss\" = \"none\" } }";
+    assert_eq!(drawable(&averaged, &labels).unwrap_err().what, what);
+    assert_eq!(figure(&averaged, &all).unwrap_err(), format!("F: {what}"));
+    assert_eq!(names(&with(&format!("lines = ['case', 'loss']\n{}", y("")))).len(), 4);
+    assert_eq!(names(&with(&y(", cells = { loss = 'none' }"))), ["RED", "FAST"]);
+    assert_eq!(names(&with(&format!("cells = {{ loss = 'none' }}\n{}", y("")))), ["RED", "FAST"]);
+    // Several keys name a line with the key of a plain number.
+    let lines = names(&with(&format!("lines = ['case', 'loss']\n{}", y(", cells = { loss = '1e-4' }"))));
+    assert_eq!(lines, ["RED, loss 1e-4", "FAST, loss 1e-4"]);
+
+    // A figure beside the first is checked too, and one without cells is a mistake; a short run may have none of them.
+    let beside = with(&format!("{}\nalso = [{{ path = 'u', label = 'v' }}]", y(", cells = { loss = 'none' }")));
+    assert_eq!(drawable(&beside, &labels).unwrap_err().what, what);
+    let none = with(&y(", cells = { loss = '1e-5' }"));
+    assert_eq!(drawable(&none, &labels).unwrap_err().what, "`cells` of `u` selects no cell");
+    assert_eq!(figure(&none, &all), Ok(None));
 }
 
 fn claimed(claim: &str) -> JudgedClaim {

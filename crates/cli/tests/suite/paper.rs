@@ -111,6 +111,35 @@ fn a_column_that_leads_to_nothing_is_an_error_with_its_line() {
     }
 }
 
+/// A point is a mean over seeds. A short run of one value is refused too, as nobody would notice in the whole one.
+#[test]
+fn a_figure_that_averages_over_a_swept_key_is_an_error_with_its_line() {
+    let bench = bench();
+    let sweep = "\n[sweep]\n\"links.bottleneck.rate\" = [\"5 Mbit/s\", \"10 Mbit/s\"]\n\"flows.ftp.count\" = [1, 2]\n";
+    bench.write("papers/two/fig1.toml", &format!("{SMALL}{sweep}"));
+    let short = "short = { \"flows.ftp.count\" = [\"1\"], ";
+    let averaged = PAPER.replace("short = { ", short);
+    let line = 1 + averaged.lines().position(|line| line.starts_with("y = ")).unwrap();
+    bench.write("papers/two/paper.toml", &averaged);
+    for arguments in [&["paper", "two"][..], &["paper", "two", "--short"][..]] {
+        let ended = bench.run(arguments);
+        assert_eq!(ended.status, 2, "{}", ended.err);
+        let expected = format!(
+            "papers/two/paper.toml:{line}: item `fig1`: each point would be the mean over `flows.ftp.count` (1, 2): draw a line \
+             for each with lines = [\"case\", \"flows.ftp.count\"]"
+        );
+        assert!(ended.err.contains(&expected), "{expected}\n{}", ended.err);
+    }
+    // The remedy of the message.
+    let mended = averaged.replace("\ny = ", "\nlines = [\"case\", \"flows.ftp.count\"]\ny = ");
+    bench.write("papers/two/paper.toml", &mended);
+    let ended = bench.run(&["paper", "two", "--json"]);
+    let all: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let lines = &all["items"][0]["figure"]["lines"];
+    let names: Vec<&str> = lines.as_array().unwrap().iter().map(|line| line["label"].as_str().unwrap()).collect();
+    assert_eq!(names, ["count 1", "count 2"], "{}", ended.err);
+}
+
 #[test]
 fn what_is_not_on_record_differs_until_it_is_put_there() {
     let bench = bench();
