@@ -152,9 +152,10 @@ numbers! {
         /// Exponentially weighted average of the green packets waiting, updated at each arrival; zero without
         /// `coupled`.
         green_average: "packets" as "Average of green packets",
-        /// The same average of green and yellow packets together; zero without `coupled`.
+        /// Exponentially weighted average of the green and yellow packets waiting together, updated at each arrival; zero
+        /// without `coupled`.
         yellow_average: "packets" as "Average of green and yellow packets",
-        /// The same average of all packets waiting.
+        /// Exponentially weighted average of all packets waiting, updated at each arrival.
         average: "packets" as "Average queue",
         /// Drop probability of the packet that arrived last.
         probability: "1" as "Drop probability",
