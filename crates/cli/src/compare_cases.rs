@@ -70,6 +70,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
                 name: part.clone(),
                 version: crate::VERSION.to_owned(),
                 scenario: print(&cell.scenario),
+                swept: Vec::new(),
                 laws: pages::laws(&cell.scenario),
                 summary: run.summary,
                 series: run.series,

@@ -33,6 +33,8 @@ pub(crate) struct Gathered {
     /// The version that computed it.
     pub(crate) version: String,
     pub(crate) scenario: String,
+    /// The values of the keys that its sweep has.
+    pub(crate) swept: Vec<(String, String)>,
     /// The law of each group's senders.
     pub(crate) laws: Vec<(String, String)>,
     pub(crate) summary: Summary,
@@ -46,6 +48,7 @@ impl Gathered {
             name: &self.name,
             version: &self.version,
             scenario_text: &self.scenario,
+            swept: &self.swept,
             laws: &self.laws,
             summary: &self.summary,
             series: &self.series,
@@ -171,6 +174,7 @@ fn read(directory: &Path, with_series: bool) -> Result<Gathered, Failure> {
         name,
         version: version(&header),
         scenario: header.scenario,
+        swept: header.provenance.labels.into_iter().collect(),
         laws,
         summary,
         series,

@@ -53,6 +53,34 @@ pub fn law_names(scenario: &str) -> Vec<String> {
     names.into_iter().collect()
 }
 
+/// The links of a resolved scenario whose rate changes, from its text: for each the times [s] and the rates from then on
+/// [bit/s]. A recorded trace of rates is in a file of its own, and is left out.
+///
+/// ```
+/// let text = "[links.a]\nrate = [['0 s', '20 Mbit/s'], ['44 s', '0 bit/s']]\n[links.b]\nrate = '1 Mbit/s'";
+/// let found = penstock_scenario::text::rates(text);
+/// assert_eq!(found.into_iter().collect::<Vec<_>>(), [("a".to_owned(), vec![(0.0, 2e7), (44.0, 0.0)])]);
+/// ```
+pub fn rates(scenario: &str) -> BTreeMap<String, Vec<(f64, f64)>> {
+    #[derive(Deserialize)]
+    struct Scenario {
+        #[serde(default)]
+        links: BTreeMap<String, Link>,
+    }
+    #[derive(Deserialize)]
+    struct Link {
+        rate: Option<toml::Value>,
+    }
+    let change = |entry: &toml::Value| {
+        let [at, rate] = entry.as_array()?.as_slice() else { return None };
+        let (at, rate) = (quantity::time(at.as_str()?).ok()?, quantity::rate(rate.as_str()?).ok()?);
+        Some((at.seconds(), rate.bit_per_s()))
+    };
+    let changes = |link: Link| link.rate?.as_array()?.iter().map(change).collect::<Option<Vec<(f64, f64)>>>();
+    let links = toml::from_str::<Scenario>(scenario).map(|s| s.links).unwrap_or_default();
+    links.into_iter().filter_map(|(name, link)| Some((name, changes(link)?))).collect()
+}
+
 /// Every key of a resolved scenario with its value as text, by the key's path; none where the text is not a scenario. Lists are
 /// values.
 ///

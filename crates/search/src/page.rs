@@ -265,6 +265,7 @@ fn over_time(failure: &Failure, registry: &Registry) -> Vec<Figure> {
         warm_up_s: failure.scenario.warmup.seconds(),
         laws: &laws,
         registry,
+        rates: &[],
     };
     let tables = failure.run.series.iter().filter(|table| ["flows", "links"].contains(&table.name.as_str()));
     tables.flat_map(|table| series_figures(table, &look).figures).collect()

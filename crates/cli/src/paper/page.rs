@@ -235,7 +235,9 @@ fn certainty(claim: &penstock_papers::JudgedClaim) -> String {
     if let (Some(seeds), Some(chance)) = (claim.seeds, claim.chance) {
         parts.push(format!("{seeds} seeds; {} of bootstrap samples of them keep the bound", percent(chance)));
     }
-    if let Some(flips) = claim.flips {
+    // Of a verdict, or of what is not there, a share is no change.
+    let counted = claim.measured.iter().any(|measured| measured.value != 0.0 && measured.value != 1.0);
+    if let Some(flips) = claim.flips.filter(|_| counted) {
         parts.push(format!("a change by {} would turn it", percent(flips)));
     }
     let text = parts.join("; ");
@@ -298,6 +300,39 @@ mod tests {
         let (column, cells) = super::column("C2: time full", &[Some(0.5), Some(1.0)]);
         assert_eq!((column.name.as_str(), column.unit.as_str()), ("C2: time full", ""));
         assert_eq!(cells, ["0.5000", "1.000"]);
+    }
+
+    /// A verdict of 0 or 1, and a number that is zero, have no share by which they change.
+    #[test]
+    fn what_is_no_quantity_changes_by_no_share() {
+        let said = |values: &[f64]| {
+            let measured = |value: &f64| penstock_papers::Measured {
+                at: String::new(),
+                value: *value,
+                against: None,
+                keeps: true,
+            };
+            certainty(&penstock_papers::JudgedClaim {
+                id: String::new(),
+                item: String::new(),
+                place: String::new(),
+                statement: String::new(),
+                quoted: false,
+                ours: false,
+                unstated: false,
+                measure: None,
+                bound: None,
+                source: None,
+                verdict: penstock_papers::Verdict::Holds,
+                measured: values.iter().map(measured).collect(),
+                seeds: None,
+                chance: None,
+                flips: Some(0.001),
+                why: None,
+            })
+        };
+        assert_eq!(said(&[0.95, 1.0]), "A change by 0.1 % would turn it.");
+        assert_eq!(said(&[1.0, 0.0]), "");
     }
 
     /// A line along one axis, whose points are at these words.

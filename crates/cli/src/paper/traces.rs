@@ -5,7 +5,7 @@ use penstock_record::{read_table, table_file};
 use penstock_report::assemble::{SeriesLook, series_figures};
 use penstock_report::figure::Figure;
 use penstock_scenario::read::Cell;
-use penstock_scenario::text::law_names;
+use penstock_scenario::text::{law_names, rates};
 use penstock_scenario::world::{Kind, Table};
 use penstock_scenario::write::print;
 
@@ -33,13 +33,15 @@ pub(super) fn of(item: &Item, cells: &[(&Cell, &Kept)]) -> Result<Vec<Figure>, F
             let bytes = content::read(&file, content::TABLE);
             let bytes = bytes.map_err(|e| wrong(format!("cannot read {}: {e}", file.shown())))?;
             let table = read_table(&bytes).map_err(|e| wrong(format!("{}: {}", file.shown(), causes(&e))))?;
-            let laws = law_names(&print(&cell.scenario));
+            let scenario = print(&cell.scenario);
+            let (laws, rates) = (law_names(&scenario), rates(&scenario).into_iter().collect::<Vec<_>>());
             let look = SeriesLook {
                 registry: registry::laws(),
                 titles: &title,
                 colour: &|_| None,
                 warm_up_s: cell.scenario.warmup.seconds(),
                 laws: &laws,
+                rates: &rates,
             };
             figures.extend(series_figures(&only(table, column).map_err(wrong)?, &look).figures);
         }

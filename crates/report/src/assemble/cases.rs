@@ -8,7 +8,7 @@ use penstock_scenario::summary::Summary;
 use penstock_scenario::text;
 use penstock_scenario::world::Table;
 
-use crate::number::ABSENT;
+use crate::number::{ABSENT, parse};
 
 /// A run, as it is laid over others.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +19,8 @@ pub struct Ran<'a> {
     pub version: &'a str,
     /// The scenario with all defaults filled in.
     pub scenario_text: &'a str,
+    /// The values of the keys that its sweep has, and of the seed; empty for a run that is of none.
+    pub swept: &'a [(String, String)],
     /// The controller of each group; may be empty.
     pub laws: &'a [(String, String)],
     /// Its numbers.
@@ -32,6 +34,8 @@ pub struct Ran<'a> {
 pub struct Case {
     /// Made of the labels that distinguish it.
     pub name: String,
+    /// The name without the value of the key of [`Cases::along`], if there is one.
+    pub line: Option<String>,
     /// Its value of each key that differs, if it has that key.
     pub differs: IndexMap<String, String>,
     /// Its runs, as indices of the list, by their seeds.
@@ -52,8 +56,10 @@ impl Case {
 pub struct Cases {
     /// The keys that differ: those of scenarios, `world` and `version`.
     pub keys: Vec<String>,
-    /// The cases, in the order of their first runs.
+    /// The cases, by the numbers that were swept, else in the order of their first runs.
     pub cases: Vec<Case>,
+    /// A swept key with a number of each case, over which measurements are a curve.
+    pub along: Option<String>,
 }
 
 /// The key of a scenario's title.
@@ -99,36 +105,87 @@ pub fn cases(runs: &[Ran<'_>], registry: &Registry) -> Cases {
     let every: BTreeSet<&String> = found.keys().flat_map(BTreeMap::keys).collect();
     let differs = |key: &&&String| found.keys().map(|keys| keys.get(**key)).collect::<BTreeSet<_>>().len() > 1;
     let mut keys: Vec<String> = every.iter().filter(differs).map(|key| (*key).clone()).collect();
-    keys.sort_by_key(|key| (rank(key), key.clone()));
+    let swept: BTreeSet<&str> = runs.iter().flat_map(|run| run.swept).map(|(key, _)| key.as_str()).collect();
+    keys.sort_by_key(|key| (rank(key, &swept), key.clone()));
     let mut cases: Vec<Case> = found
         .values()
         .map(|alike| Case {
             name: String::new(),
+            line: None,
             differs: keys.iter().filter_map(|key| Some((key.clone(), alike.keys.get(key)?.clone()))).collect(),
             runs: alike.places.clone(),
             copies: alike.copies.clone(),
         })
         .collect();
-    let names = names(&keys, &cases, runs);
+    for key in keys.iter().rev().filter(|key| swept.contains(key.as_str())) {
+        sort_by_number(&mut cases, key);
+    }
+    let along = along(&keys, &swept, &cases);
+    let Named { names, lines } = names(&keys, &cases, runs, along.as_ref());
     for (case, name) in cases.iter_mut().zip(names) {
         case.name = name;
     }
-    Cases { keys, cases }
+    let along = along.filter(|_| lines.is_some());
+    for (case, line) in cases.iter_mut().zip(lines.into_iter().flatten()) {
+        case.line = Some(line);
+    }
+    Cases { keys, cases, along }
 }
 
-/// The order in which keys make names: the world, laws, then all others; the title covers the remainder.
-fn rank(key: &str) -> u32 {
-    match key {
-        "world" => 0,
-        key if key.rsplit('.').next() == Some("law") => 1,
-        TITLE => 4,
-        "version" => 3,
-        _ => 2,
+/// Sorts cases by their numbers of a key. Words, and numbers of more than one unit, keep their order.
+fn sort_by_number(cases: &mut [Case], key: &str) {
+    let numbers: Option<Vec<(f64, &str)>> = cases.iter().map(|case| parse(case.value(key))).collect();
+    if numbers.is_some_and(|all| all.windows(2).all(|pair| pair[0].1 == pair[1].1)) {
+        let number = |case: &Case| parse(case.value(key)).map_or(f64::NAN, |(number, _)| number);
+        cases.sort_by(|a, b| number(a).total_cmp(&number(b)));
     }
 }
 
+/// Fewer numbers than this are no curve.
+const CURVE: usize = 3;
+
+/// The swept key with the most numbers, in one unit, if every case has one.
+fn along(keys: &[String], swept: &BTreeSet<&str>, cases: &[Case]) -> Option<String> {
+    let count = |key: &String| -> Option<usize> {
+        let all: Vec<(f64, &str)> = cases.iter().map(|case| parse(case.value(key))).collect::<Option<_>>()?;
+        let one_unit = all.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let distinct: BTreeSet<u64> = all.iter().map(|(number, _)| number.to_bits()).collect();
+        (one_unit && distinct.len() >= CURVE).then_some(distinct.len())
+    };
+    let counted = keys.iter().filter(|key| swept.contains(key.as_str())).filter_map(|key| Some((count(key)?, key)));
+    // Of keys with as many, the first one.
+    let best = counted.fold(None::<(usize, &String)>, |best, this| match best {
+        Some(best) if best.0 >= this.0 => Some(best),
+        _ => Some(this),
+    });
+    best.map(|(_, key)| key.clone())
+}
+
+/// The order in which keys make names: the world, what was swept and laws, then all others; the title covers the remainder.
+fn rank(key: &str, swept: &BTreeSet<&str>) -> u32 {
+    match key {
+        "world" => 0,
+        key if swept.contains(key) => 1,
+        key if is_law(key) => 2,
+        TITLE => 5,
+        "version" => 4,
+        _ => 3,
+    }
+}
+
+fn is_law(key: &str) -> bool {
+    key.rsplit('.').next() == Some("law")
+}
+
+/// Names of cases, and of the lines that they are on.
+struct Named {
+    names: Vec<String>,
+    /// None where a name says more than values of keys.
+    lines: Option<Vec<String>>,
+}
+
 /// A name for each case, no two the same: its title if titles differ, and the values that tell it from others of its title.
-fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
+fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>], along: Option<&String>) -> Named {
     let all: Vec<&Case> = cases.iter().collect();
     let mut titles: IndexMap<&str, Vec<&Case>> = IndexMap::new();
     for case in cases.iter().filter(|_| keys.iter().any(|key| key == TITLE)) {
@@ -137,32 +194,39 @@ fn names(keys: &[String], cases: &[Case], runs: &[Ran<'_>]) -> Vec<String> {
     // Different titles are of different files: those names people know.
     let short = titles.keys().all(|title| title.chars().count() <= LONGEST_TITLE && !title.is_empty());
     if titles.len() < 2 || !short {
-        return unique(&told(keys, &all, runs));
+        let (names, lines) = told(keys, &all, runs, along);
+        return Named { names: unique(&names), lines };
     }
     let named: Vec<(&Case, String)> = titles
         .iter()
         .flat_map(|(title, alike)| {
-            let parts = if alike.len() < 2 { vec![String::new()] } else { told(keys, alike, runs) };
+            let parts = if alike.len() < 2 { vec![String::new()] } else { told(keys, alike, runs, None).0 };
             let name =
                 move |part: String| if part.is_empty() { (*title).to_owned() } else { format!("{title}, {part}") };
             alike.iter().copied().zip(parts.into_iter().map(name)).collect::<Vec<_>>()
         })
         .collect();
     let name = |case: &Case| named.iter().find(|(other, _)| std::ptr::eq(*other, case)).map(|(_, name)| name.clone());
-    unique(&cases.iter().filter_map(name).collect::<Vec<_>>())
+    Named { names: unique(&cases.iter().filter_map(name).collect::<Vec<_>>()), lines: None }
 }
 
-/// The values of the fewest keys that tell cases apart, else their records.
-fn told(keys: &[String], cases: &[&Case], runs: &[Ran<'_>]) -> Vec<String> {
+/// The values of the fewest keys that tell cases apart, else their records; and the values of these keys without `along`, if it is
+/// one of them.
+fn told(
+    keys: &[String],
+    cases: &[&Case],
+    runs: &[Ran<'_>],
+    along: Option<&String>,
+) -> (Vec<String>, Option<Vec<String>>) {
     let records: Vec<String> =
         cases.iter().map(|case| case.runs.first().map_or("", |at| runs[*at].name).to_owned()).collect();
     if cases.len() < 2 {
-        return records;
+        return (records, None);
     }
     let from = |chosen: &[&String]| -> Vec<String> {
         let part = |case: &Case, key: &String| {
             let value = case.value(key).to_owned();
-            if rank(key) < 2 || value.contains(' ') {
+            if key == "world" || is_law(key) || value.contains(' ') {
                 return value;
             }
             format!("{} {value}", key.rsplit('.').next().unwrap_or(key))
@@ -197,7 +261,12 @@ fn told(keys: &[String], cases: &[&Case], runs: &[Ran<'_>]) -> Vec<String> {
     }
     let values = from(&chosen);
     let short = values.iter().all(|name| name.chars().count() <= LONGEST && !name.is_empty());
-    if distinct(&values) == cases.len() && short { values } else { records }
+    if distinct(&values) != cases.len() || !short {
+        return (records, None);
+    }
+    let without = |along: &String| -> Vec<&String> { chosen.iter().copied().filter(|key| *key != along).collect() };
+    let lines = along.filter(|along| chosen.contains(along)).map(|along| from(&without(along)));
+    (values, lines)
 }
 
 /// The names, with a number where one is there already.
@@ -237,6 +306,7 @@ mod tests {
                 name,
                 version: "1",
                 scenario_text,
+                swept: &[],
                 laws: &[],
                 summary,
                 series: &[],
@@ -327,11 +397,77 @@ mod tests {
         summaries[3].whole.measured_s = 2.0;
         let runs: Vec<Ran<'_>> = summaries
             .iter()
-            .map(|summary| Ran { name: "r", version: "1", scenario_text: "n = 1", laws: &[], summary, series: &[] })
+            .map(|summary| Ran {
+                name: "r",
+                version: "1",
+                scenario_text: "n = 1",
+                swept: &[],
+                laws: &[],
+                summary,
+                series: &[],
+            })
             .collect();
         let found = cases(&runs, &Registry::standard());
         assert_eq!(found.cases.len(), 1);
         assert_eq!((&found.cases[0].runs[..], &found.cases[0].copies[..]), (&[0, 3, 2][..], &[1][..]));
+    }
+
+    /// A buffer of one bandwidth-delay product differs as the rate does. The rate is what was swept, from small to large.
+    #[test]
+    fn swept_keys_name_cases_and_sort_them() {
+        let rates = ["10 Mbit/s", "20 Mbit/s", "5 Mbit/s"];
+        let laws = ["cubic", "newreno"];
+        let each = || rates.iter().flat_map(|rate| laws.iter().map(move |law| (*rate, *law)));
+        let texts: Vec<String> = each()
+            .map(|(rate, law)| {
+                format!("[links.a]\nbuffer = '{} packets'\nrate = '{rate}'\n[f.cc]\nlaw = '{law}'", &rate[..2])
+            })
+            .collect();
+        let labels: Vec<Vec<(String, String)>> = each()
+            .map(|(rate, law)| {
+                let all = [("links.a.rate", rate), ("f.cc.law", law), ("seed", "1")];
+                all.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec()
+            })
+            .collect();
+        let summary = summary("packets", 1);
+        let found = |swept: bool| {
+            let ran =
+                |(scenario_text, labels): (&'_ String, &'_ Vec<(String, String)>)| -> (String, Vec<(String, String)>) {
+                    (scenario_text.clone(), if swept { labels.clone() } else { Vec::new() })
+                };
+            let all: Vec<(String, Vec<(String, String)>)> = texts.iter().zip(&labels).map(ran).collect();
+            let runs: Vec<Ran<'_>> = all
+                .iter()
+                .map(|(scenario_text, swept)| Ran {
+                    name: "r",
+                    version: "1",
+                    scenario_text,
+                    swept,
+                    laws: &[],
+                    summary: &summary,
+                    series: &[],
+                })
+                .collect();
+            cases(&runs, &Registry::standard())
+        };
+        let of_sweep = found(true);
+        let named: Vec<(&str, &str)> =
+            of_sweep.cases.iter().map(|case| (case.name.as_str(), case.line.as_deref().unwrap_or("none"))).collect();
+        assert_eq!(
+            named,
+            [
+                ("5 Mbit/s, cubic", "cubic"),
+                ("5 Mbit/s, newreno", "newreno"),
+                ("10 Mbit/s, cubic", "cubic"),
+                ("10 Mbit/s, newreno", "newreno"),
+                ("20 Mbit/s, cubic", "cubic"),
+                ("20 Mbit/s, newreno", "newreno"),
+            ]
+        );
+        assert_eq!(of_sweep.along.as_deref(), Some("links.a.rate"));
+        let others = found(false);
+        assert_eq!((others.along, others.cases[0].line.clone()), (None, None), "nothing was swept");
+        assert_eq!(others.cases[0].differs["links.a.rate"], "10 Mbit/s", "in the order of the records");
     }
 
     #[test]

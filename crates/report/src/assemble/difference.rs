@@ -22,7 +22,7 @@ pub struct Estimate {
 /// One number, of every case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// The link or the group of flows; empty for all flows.
+    /// The link or the group of flows; empty for the flows of several groups.
     pub of: String,
     /// The measure, in words.
     pub measure: &'static str,

@@ -3,6 +3,7 @@
 use penstock_scenario::summary::{
     CustomerSummary, FlowSummary, GroupSummary, LinkSummary, Measured, QueueSummary, SizeClass, Slowdown, Summary,
 };
+use penstock_scenario::transfer::SIZE_CLASSES;
 
 use crate::number::{ABSENT, Prefix, decimal_exponent, digits, fixed, trimmed, words};
 use crate::page::{Column, TableView};
@@ -265,9 +266,21 @@ fn size_table(caption: &str, measured: &Measured) -> TableView {
     let of_group = |(name, group): (&String, _)| {
         let group: &GroupSummary = group;
         let classes = group.transfers.iter().filter(|transfers| transfers.by_size.len() > 1).flat_map(|t| &t.by_size);
-        classes.map(|(class, of)| (format!("{name}: {}", words(class)), of)).collect::<Vec<(String, &SizeClass)>>()
+        classes
+            .map(|(class, of)| (format!("{name}: {}", class_of_size(class)), of))
+            .collect::<Vec<(String, &SizeClass)>>()
     };
     entities(caption, "Transfers", SIZE, measured.groups.iter().flat_map(of_group))
+}
+
+/// A class of size in words, with both of its ends: a transfer is of one class.
+pub(super) fn class_of_size(name: &str) -> String {
+    let size = |name: &str| name.strip_prefix("up_to_").map(|size| size.replace('_', " "));
+    let before = SIZE_CLASSES.windows(2).find(|pair| pair[1].0 == name).and_then(|pair| size(pair[0].0));
+    match (before, size(name)) {
+        (Some(from), Some(to)) => format!("{from} to {to}"),
+        _ => words(name),
+    }
 }
 
 /// A table of customers.
@@ -306,9 +319,78 @@ pub(super) fn tables(summary: &Summary) -> Vec<TableView> {
 }
 
 impl Measure<Summary> {
-    /// Fairness over all flows.
+    /// Fairness over the flows of several groups. One flow is as fair as any to itself.
     pub(super) const fn fairness() -> Self {
-        real("Jain\u{2019}s index", "", true, |s| s.whole.fairness.as_ref().and_then(|f| f.jain))
+        real("Jain\u{2019}s index", "", true, |s| {
+            let flows: u32 = compared(s).map(|(_, group)| group.count).sum();
+            s.whole.fairness.as_ref().and_then(|f| f.jain).filter(|_| flows > 1)
+        })
+    }
+}
+
+/// The groups whose flows the fairness index compares: those whose connections have a window throughout, and none for each
+/// arrival or page.
+fn compared(summary: &Summary) -> impl Iterator<Item = (&String, &GroupSummary)> {
+    let there = |group: &GroupSummary| group.jain.is_some() || group.window_mean_packets.is_some();
+    summary.whole.groups.iter().filter(move |(_, group)| there(group))
+}
+
+/// Which flows the fairness index of these runs compares, in words: `all flows`, or those of some groups.
+pub(super) fn flows_compared<'a>(summaries: impl Iterator<Item = &'a Summary>) -> String {
+    let (mut all, mut named) = (true, Vec::new());
+    for summary in summaries {
+        all &= compared(summary).count() == summary.whole.groups.len();
+        for (name, _) in compared(summary) {
+            if !named.contains(&name.as_str()) {
+                named.push(name.as_str());
+            }
+        }
+    }
+    match named.split_last() {
+        Some((last, [])) if !all => format!("flows of {last}"),
+        Some((last, others)) if !all => format!("flows of {} and {last}", others.join(", ")),
+        _ => "all flows".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_of_size_has_both_ends() {
+        let words: Vec<String> = SIZE_CLASSES.iter().map(|(name, _)| class_of_size(name)).collect();
+        assert_eq!(words, ["Up to 10 kB", "10 kB to 100 kB", "100 kB to 1 MB", "1 MB to 10 MB", "Above 10 MB"]);
+    }
+
+    /// A group with arrivals has no index of its own and no window, and its flows are not among those compared.
+    #[test]
+    fn fairness_says_of_which_flows_it_is() {
+        let summary = |groups: &[(&str, u32, bool)]| -> Summary {
+            let group = |(name, count, lasts): &(&str, u32, bool)| {
+                let window = if *lasts { r#""window_mean_packets": 9.0,"# } else { "" };
+                format!(
+                    r#""{name}": {{ "count": {count}, "goodput_bit_per_s": 1.0, "throughput_packets_per_s": 1.0, {window}
+                        "loss_rate": 0.0, "mark_rate": 0.0, "retransmits": 0, "timeouts": 0 }}"#
+                )
+            };
+            let groups: Vec<String> = groups.iter().map(group).collect();
+            serde_json::from_str(&format!(
+                r#"{{ "title": "t", "world": "packets", "seed": 1, "measured_s": 1.0, "links": {{}}, "groups": {{ {} }},
+                     "fairness": {{ "jain": 0.5 }}, "engine": {{ "events": 1, "packets": 1 }} }}"#,
+                groups.join(", ")
+            ))
+            .unwrap()
+        };
+        let said = |groups: &[(&str, u32, bool)]| {
+            let summary = summary(groups);
+            (flows_compared(std::iter::once(&summary)), (Measure::fairness().of)(&summary))
+        };
+        assert_eq!(said(&[("a", 1, true), ("b", 1, true)]), ("all flows".to_owned(), Some(0.5)));
+        let three = [("a", 1, true), ("web", 50, false), ("b", 1, true), ("c", 2, true)];
+        assert_eq!(said(&three), ("flows of a, b and c".to_owned(), Some(0.5)));
+        assert_eq!(said(&[("a", 2, true), ("web", 50, false)]), ("flows of a".to_owned(), Some(0.5)));
+        assert_eq!(said(&[("a", 1, true), ("web", 50, false)]).1, None, "one flow");
     }
 }
 

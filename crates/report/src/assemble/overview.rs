@@ -340,7 +340,8 @@ fn delay_and_throughput(groups: &Table, warm_up_s: f64, colour: &dyn Fn(&str) ->
         }
     }
     "Of each group the mean after the warm-up, and the ellipse of one standard deviation: of the goodput over all sampling \
-     periods, of the round-trip time over those that have one. A group that pauses has periods without."
+     periods, of the round-trip time over those that have one. A group that pauses has periods without. Each period counts alike here, and each \
+     packet in the mean round-trip time of the tables."
         .clone_into(&mut figure.caption);
     let delays = || figure.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
     let (low, high) = (delays().fold(f64::INFINITY, f64::min), delays().fold(f64::NEG_INFINITY, f64::max));

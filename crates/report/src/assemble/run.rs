@@ -8,6 +8,7 @@ use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::text;
 use penstock_scenario::world::{Kind, Table};
 
+use crate::assemble::measures::Measure;
 use crate::assemble::series::SeriesLook;
 use crate::assemble::{law_colour, measures, overview, path, scenario_code, series, transfers};
 use crate::number::{count, quantity, significant, words};
@@ -55,8 +56,14 @@ pub fn of_run(run: &RunView<'_>) -> Page {
 
     let mut numbers = Section::new("Summary");
     numbers.tables = measures::tables(summary);
-    if let Some(jain) = summary.whole.fairness.as_ref().and_then(|fairness| fairness.jain) {
-        numbers.prose = format!("Jain\u{2019}s fairness index over all flows: {}.", significant(jain, 4));
+    if let Some(jain) = (Measure::fairness().of)(summary) {
+        let flows = measures::flows_compared(std::iter::once(summary));
+        let (the, rest) = if flows.starts_with("all") {
+            ("", "")
+        } else {
+            ("the ", " Groups with arrivals or pages are left out: few of their connections are busy at a time.")
+        };
+        numbers.prose = format!("Jain\u{2019}s fairness index over {the}{flows}: {}.{rest}", significant(jain, 4));
     }
     page.sections.extend(findings(&summary.findings));
     page.sections.push(numbers);
@@ -64,6 +71,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
 
     let colours = colours(run);
     let (warm_up_s, laws) = (text::warm_up_s(run.scenario_text), text::law_names(run.scenario_text));
+    let rates: Vec<(String, Vec<(f64, f64)>)> = text::rates(run.scenario_text).into_iter().collect();
     // `flows` rows may be keyed by group and index; their colour is that of the group they start with.
     let colour = |entity: &str| {
         let group = entity.split(' ').next().unwrap_or(entity);
@@ -84,7 +92,7 @@ pub fn of_run(run: &RunView<'_>) -> Page {
         };
         let drawn = series::figures(
             &over_time,
-            &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry },
+            &SeriesLook { titles: "", colour: &colour, warm_up_s, laws: &laws, registry: run.registry, rates: &rates },
         );
         let mut section = Section::new(format!("{} over time", words(&table.name)));
         if !drawn.zero.is_empty() {

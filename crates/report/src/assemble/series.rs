@@ -34,6 +34,8 @@ pub struct SeriesLook<'a> {
     pub laws: &'a [String],
     /// The registry of those laws.
     pub registry: &'a Registry,
+    /// Links whose rate changes: for each the times [s] and the rates from then on [bit/s].
+    pub rates: &'a [(String, Vec<(f64, f64)>)],
 }
 
 /// Figures of a table with a key column `time_s`, other key columns that name an entity, and columns of numbers whose
@@ -57,7 +59,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             continue;
         }
         let (_, unit) = unit_of(&column.name);
-        let named = Words::of(column, look.laws, look.registry);
+        let named = Words::of(&column.name, &table.name, look.laws, look.registry);
         if values.iter().all(|v| !v.is_finite() || *v == 0.0) {
             drawn.zero.push(named.inside());
             continue;
@@ -67,7 +69,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             "" => named.title.clone(),
             titles => format!("{titles}: {}", named.inside()),
         };
-        let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(named.axis(column), unit));
+        let mut figure = Figure::new(title, Axis::new("Time", "s"), Axis::new(named.axis(&column.name), unit));
         let traces: Vec<(usize, Vec<(f64, f64)>)> = entities
             .iter()
             .enumerate()
@@ -93,7 +95,7 @@ pub fn figures(table: &Table, look: &SeriesLook<'_>) -> Drawn {
             figure.caption = format!("{} Not drawn, since it is 0 throughout: {}.", figure.caption, names.join(", "));
         }
         if column.name == SHARED {
-            figure.lines.extend(capacities(table, &entities, &time));
+            figure.lines.extend(capacities(table, &entities, &time, look.rates));
         }
         if let Some(rates) = shares.as_ref().filter(|_| column.name == SHARED) {
             figure.caption = format!("{} {rates}", figure.caption);
@@ -115,21 +117,22 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(column: &Column, laws: &[String], registry: &Registry) -> Self {
+    /// Of the column of that name in the table of that name, by the laws whose state the table has.
+    pub(super) fn of(column: &str, table: &str, laws: &[String], registry: &Registry) -> Self {
         let mut known: Vec<(&str, Observable)> = Vec::new();
-        for law in laws {
-            let shown = observables(registry, law)
-                .filter(|o| column_name(o.name, o.unit) == column.name && !o.words.is_empty());
+        for law in laws.iter().filter(|law| has_state_in(table, law, registry)) {
+            let shown =
+                observables(registry, law).filter(|o| column_name(o.name, o.unit) == column && !o.words.is_empty());
             known.extend(shown.map(|o| (law.as_str(), o)));
         }
         let Some((_, first)) = known.first() else {
-            return Self { title: plain_words(&column.name), sentence: String::new() };
+            return Self { title: plain_words(column), sentence: String::new() };
         };
         // Laws may call different things by one name.
         let title = if known.iter().all(|(_, o)| o.words == first.words) {
             first.words.to_owned()
         } else {
-            plain_words(&column.name)
+            plain_words(column)
         };
         let sentence = if known.iter().all(|(_, o)| (o.words, o.description) == (first.words, first.description)) {
             format!("{} ", first.description)
@@ -144,8 +147,8 @@ impl Words {
     }
 
     /// The label of the axis: the title, unless it is longer than the axis.
-    pub(super) fn axis(&self, column: &Column) -> String {
-        if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(&column.name) }
+    pub(super) fn axis(&self, column: &str) -> String {
+        if self.title.chars().count() <= 36 { self.title.clone() } else { plain_words(column) }
     }
 
     fn inside(&self) -> String {
@@ -153,8 +156,19 @@ impl Words {
     }
 }
 
+/// Whether laws of that name have their state in that table: AQMs in those of links, conditioners in that of customers, and
+/// controllers in those of flows. Laws of different roles call different things by one name.
+fn has_state_in(table: &str, law: &str, registry: &Registry) -> bool {
+    match table {
+        "links" | "queues" | "classes" => registry.aqm(law).is_some(),
+        "customers" => registry.conditioner(law).is_some(),
+        "groups" | "flows" => registry.controller(law).is_some(),
+        _ => true,
+    }
+}
+
 /// A title within a sentence. A word in capitals stays as it is.
-fn inside(title: &str) -> String {
+pub(super) fn inside(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.next()) {
         (Some(first), second) if second.is_none_or(|c| !c.is_uppercase()) => {
@@ -187,7 +201,7 @@ fn caption(column: &Column) -> String {
 
 /// A column with the same curve as [`SHARED`] where rates are constant.
 const SHARE: &str = "utilization";
-const SHARED: &str = "throughput_bit_per_s";
+pub(super) const SHARED: &str = "throughput_bit_per_s";
 /// Links, groups and queues have a throughput each, in bits or in packets: its title says of which it is.
 const THROUGHPUT: &str = "throughput_";
 
@@ -221,25 +235,43 @@ fn shares(table: &Table, entities: &[(String, Vec<usize>)]) -> Option<String> {
 }
 
 /// The capacity that a throughput is a share of: a line for each rate that does not change, and one for each link whose rate
-/// does.
-fn capacities(table: &Table, entities: &[(String, Vec<usize>)], time: &[f64]) -> Vec<Line> {
+/// does. Such a rate is by its schedule, else by what was sent of it in each sampling period.
+pub(super) fn capacities(
+    table: &Table,
+    entities: &[(String, Vec<usize>)],
+    time: &[f64],
+    rates: &[(String, Vec<(f64, f64)>)],
+) -> Vec<Line> {
     let column = |name: &str| table.columns.iter().find(|c| c.name == name).map(|c| numbers(&c.values));
     let (Some(share), Some(shared)) = (column(SHARE), column(SHARED)) else { return Vec::new() };
     let mut lines: Vec<(f64, Line)> = Vec::new();
     for (name, rows) in entities.iter().take(MANY) {
+        let times: Vec<f64> = rows.iter().filter_map(|row| time.get(*row).copied()).collect();
+        let (Some(first), Some(last)) = (times.first().copied(), times.last().copied()) else { continue };
+        let schedule = rates.iter().find(|(of, changes)| of == name && changes.len() > 1).map(|(_, changes)| changes);
         // A share near zero says little about the whole.
-        let rate = |row: &usize| {
-            let (at, part, of) = (*time.get(*row)?, *share.get(*row)?, *shared.get(*row)?);
-            (part > 0.01 && of.is_finite()).then_some((at, of / part))
+        let rate = |row: &usize| match (share.get(*row), shared.get(*row)) {
+            (Some(part), Some(of)) if *part > 0.01 && of.is_finite() => of / part,
+            _ => f64::NAN,
         };
-        let points: Vec<(f64, f64)> = rows.iter().filter_map(rate).collect();
-        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
-        let most = points.iter().fold(0.0_f64, |m, p| m.max(p.1));
-        let constant = points.iter().all(|p| (p.1 / most - 1.0).abs() < 0.01);
+        let found: Vec<f64> = rows.iter().map(rate).collect();
+        let most = found.iter().copied().filter(|rate| rate.is_finite()).fold(0.0, f64::max);
+        let constant = schedule.is_none()
+            && most > 0.0
+            && found.iter().all(|rate| !rate.is_finite() || (rate / most - 1.0).abs() < 0.01);
         if constant && lines.iter().any(|(known, _)| (known / most - 1.0).abs() < 0.01) {
             continue;
         }
-        let points = if constant { vec![(first.0, most), (last.0, most)] } else { points };
+        let points = if let Some(changes) = schedule {
+            scheduled(changes, last)
+        } else if constant {
+            vec![(first, most), (last, most)]
+        } else {
+            by_period(&times, &found)
+        };
+        if points.iter().all(|p| !p.1.is_finite()) {
+            continue;
+        }
         let line = Line::new(format!("capacity of {name}"), points).coloured(CAPACITY).styled(Style::Dashed);
         lines.push((if constant { most } else { f64::NAN }, line));
     }
@@ -247,6 +279,34 @@ fn capacities(table: &Table, entities: &[(String, Vec<usize>)], time: &[f64]) ->
         "capacity".clone_into(&mut only.name);
     }
     lines.into_iter().map(|(_, line)| line).collect()
+}
+
+/// The steps of a schedule up to a time.
+fn scheduled(changes: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for (at, rate) in changes.iter().filter(|(at, _)| *at < end) {
+        points.extend(points.last().map(|(_, before)| (*at, *before)));
+        points.push((*at, *rate));
+    }
+    points.extend(points.last().map(|(_, rate)| (end, *rate)));
+    points
+}
+
+/// The value of each sampling period, which ends at its time, as steps; one that is not known breaks them.
+fn by_period(times: &[f64], values: &[f64]) -> Vec<(f64, f64)> {
+    let begin = |at: usize| match (at.checked_sub(1), times.get(1)) {
+        (Some(before), _) => times[before],
+        (None, Some(second)) => (2.0 * times[0] - second).max(0.0),
+        (None, None) => times[0],
+    };
+    let mut points: Vec<(f64, f64)> = times
+        .iter()
+        .zip(values)
+        .enumerate()
+        .flat_map(|(at, (end, value))| [(begin(at), *value), (*end, *value)])
+        .collect();
+    points.dedup();
+    points
 }
 
 /// The colour of a capacity: no flow and no link has it.
@@ -302,7 +362,7 @@ mod tests {
     use super::*;
 
     fn plain(registry: &Registry) -> SeriesLook<'_> {
-        SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry }
+        SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry, rates: &[] }
     }
 
     fn table(entities: u32, times: u32) -> Table {
@@ -409,7 +469,26 @@ mod tests {
             drawn.lines.into_iter().find(|l| l.name == "capacity").unwrap().points
         };
         assert_eq!(capacity(&[0.5, 0.9, 1.0]), [(0.0, 1e8), (2.0, 1e8)]);
-        assert_eq!(capacity(&[0.5, 0.45, 0.5]), [(0.0, 1e8), (1.0, 2e8), (2.0, 2e8)]);
+        assert_eq!(capacity(&[0.5, 0.45, 0.5]), [(0.0, 1e8), (0.0, 2e8), (1.0, 2e8), (2.0, 2e8)]);
+    }
+
+    /// A link that sends nothing for a while has the capacity of its schedule; of one without a schedule nobody knows it.
+    #[test]
+    fn capacity_in_an_outage_is_none() {
+        let mut links = table(1, 4);
+        links.columns.truncate(2);
+        links.columns.push(column("throughput_bit_per_s", Kind::Average, &[5e7, 0.0, 0.0, 1e8]));
+        links.columns.push(column("utilization", Kind::Average, &[0.5, 0.0, 0.0, 0.5]));
+        let registry = Registry::standard();
+        let points = |rates: &[(String, Vec<(f64, f64)>)]| {
+            let drawn = figures(&links, &SeriesLook { rates, ..plain(&registry) }).figures.remove(0);
+            drawn.lines.into_iter().find(|line| line.name == "capacity").unwrap().points
+        };
+        let schedule = [("l0".to_owned(), vec![(0.0, 1e8), (0.5, 0.0), (2.0, 2e8), (9.0, 1e8)])];
+        assert_eq!(points(&schedule), [(0.0, 1e8), (0.5, 1e8), (0.5, 0.0), (2.0, 0.0), (2.0, 2e8), (3.0, 2e8)]);
+        let unknown = points(&[]);
+        assert!(unknown.iter().filter(|p| p.0 > 0.0 && p.0 < 2.0).all(|p| p.1.is_nan()), "{unknown:?}");
+        assert_eq!(unknown[unknown.len() - 2..], [(2.0, 2e8), (3.0, 2e8)]);
     }
 
     /// Every number of a law's state has words, a unit and a sentence in the report.
@@ -420,6 +499,9 @@ mod tests {
             let laws = [law.to_owned()];
             for shown in observables(&registry, law) {
                 let mut links = table(1, 3);
+                let places = ["links", "groups", "customers"].into_iter();
+                let places: Vec<&str> = places.filter(|table| has_state_in(table, law, &registry)).collect();
+                links.name = (*places.first().expect("a law has a role")).to_owned();
                 links.columns.truncate(2);
                 links.columns.push(column(&column_name(shown.name, shown.unit), Kind::Instant, &[1.0, 2.0, 3.0]));
                 let drawn =
@@ -441,6 +523,21 @@ mod tests {
             .remove(0);
         assert_eq!(drawn.title, "FAST: probability");
         assert!(drawn.caption.contains("`red`: ") && drawn.caption.contains("`wred`: "), "{}", drawn.caption);
+        // A conditioner's probability is that of a customer, and an AQM's that of a link.
+        let laws = ["early-marking".to_owned(), "wred".to_owned()];
+        let caption = |name: &str| {
+            let mut of = links.clone();
+            name.clone_into(&mut of.name);
+            figures(&of, &SeriesLook { laws: &laws, ..plain(&registry) }).figures.remove(0).caption
+        };
+        let sentence = |law: &str| {
+            let all = observables(&registry, law).filter(|o| o.name == "probability");
+            all.map(|o| o.description).next().unwrap()
+        };
+        for (table, own, other) in [("links", "wred", "early-marking"), ("customers", "early-marking", "wred")] {
+            assert!(caption(table).starts_with(sentence(own)), "{table}: {}", caption(table));
+            assert!(!caption(table).contains(sentence(other)), "{table}: {}", caption(table));
+        }
     }
 
     /// CLCC steers one class of a link: the others have no ratio, and the law leaves it at zero.

@@ -1,5 +1,7 @@
 //! The page of runs laid over each other: their differences, their numbers, and one curve over the other.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use penstock_law::Registry;
 use penstock_scenario::text;
@@ -7,7 +9,7 @@ use penstock_scenario::world::{Kind, Table};
 
 use crate::assemble::cases::{Case, Cases, Ran};
 use crate::assemble::difference::{Compared, Estimate};
-use crate::assemble::rows::numbers;
+use crate::assemble::rows::{entities, numbers};
 use crate::assemble::series::Words;
 use crate::assemble::sweep::{CellView, SweepView, of_sweep};
 use crate::assemble::{law_colour, measures, overview, series};
@@ -59,7 +61,8 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
         (1, _) => "All runs are of one scenario, but for their seeds.".to_owned(),
         (_, 0) => String::new(),
         (_, n) => {
-            format!("{} differ between the scenarios; all others are equal, or at their defaults.", count(n, "key"))
+            let differ = if n == 1 { "differs" } else { "differ" };
+            format!("{} {differ} between the scenarios; all others are equal, or at their defaults.", count(n, "key"))
         }
     };
     let again = match copies {
@@ -70,7 +73,8 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
     differs.prose = [differ, again].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     page.sections.push(differs);
     let mut numbers = Section::new("Differences of the measurements");
-    numbers.tables.push(differences_table(cases, view.differences));
+    let flows = measures::flows_compared(runs.iter().map(|run| run.summary));
+    numbers.tables.push(differences_table(cases, view.differences, &flows));
     "With several seeds, \u{b1} is half of the 95 % confidence interval for the mean (Student\u{2019}s t). A number without \u{b1} \
                      is of one run, or the same in all. A difference is taken seed by seed where both cases have the same seeds, else \
                      by Welch\u{2019}s approximation."
@@ -83,7 +87,7 @@ pub fn of_show(view: &ShowView<'_>) -> Page {
 
 /// Only the differences: a row a key, or with many cases a row a case.
 fn keys_table(cases: &Cases) -> TableView {
-    let Cases { keys, cases } = cases;
+    let Cases { keys, cases, .. } = cases;
     let seeds = |case: &Case| case.runs.len().to_string();
     if cases.len() <= WIDE {
         let mut table = TableView::new("Keys that differ", vec![Column::words("Key")]);
@@ -106,8 +110,9 @@ fn keys_table(cases: &Cases) -> TableView {
     table
 }
 
-/// Each number with its interval, and its difference from that of the first case.
-fn differences_table(cases: &Cases, rows: &[Compared]) -> TableView {
+/// Each number with its interval, and its difference from that of the first case. `flows` says which flows those of several
+/// groups are.
+fn differences_table(cases: &Cases, rows: &[Compared], flows: &str) -> TableView {
     let first = cases.cases.first().map_or("", |case| case.name.as_str());
     let mut table = TableView::new("", vec![Column::words("Where"), Column::words("What")]);
     let wide = cases.cases.len() <= WIDE;
@@ -126,7 +131,7 @@ fn differences_table(cases: &Cases, rows: &[Compared]) -> TableView {
     for row in rows {
         let values = printed(row, &row.values);
         let differences = printed(row, &row.differences);
-        let head = [if row.of.is_empty() { "all flows".to_owned() } else { row.of.clone() }, named(row)];
+        let head = [if row.of.is_empty() { flows.to_owned() } else { row.of.clone() }, named(row)];
         if wide {
             let mut line = head.to_vec();
             line.extend(values);
@@ -168,7 +173,8 @@ fn relative(row: &Compared, at: usize) -> String {
     }
 }
 
-/// A mean of each case with its interval, as a sweep over cases has it. A single case has nothing beside it.
+/// A mean of each case with its interval, as a sweep over cases has it, or over a number that was swept. A single case has
+/// nothing beside it.
 fn charts(view: &ShowView<'_>) -> Vec<Section> {
     let cells: Vec<CellView<'_>> = view
         .cases
@@ -176,9 +182,17 @@ fn charts(view: &ShowView<'_>) -> Vec<Section> {
         .iter()
         .flat_map(|case| case.runs.iter().map(move |at| (case, &view.runs[*at])))
         .map(|(case, run)| {
-            let seed = run.summary.seed.to_string();
-            let labels = [("case".to_owned(), case.name.clone()), ("seed".to_owned(), seed)];
-            CellView { labels: IndexMap::from(labels), law: law_of(run), summary: run.summary }
+            let mut labels = IndexMap::from([("seed".to_owned(), run.summary.seed.to_string())]);
+            let name = if let Some((key, line)) = view.cases.along.as_ref().zip(case.line.as_ref()) {
+                labels.insert(key.clone(), case.value(key).to_owned());
+                line
+            } else {
+                &case.name
+            };
+            if !name.is_empty() {
+                labels.insert("case".to_owned(), name.clone());
+            }
+            CellView { labels, law: law_of(run), summary: run.summary }
         })
         .collect();
     if view.cases.cases.len() < 2 {
@@ -240,10 +254,10 @@ struct Look<'a> {
     warm_up_s: Option<f64>,
 }
 
-/// Curves of one number, and its description.
+/// Curves of one number, and the laws of the runs that have it.
+#[derive(Default)]
 struct Overlay {
-    words: Words,
-    axis: String,
+    laws: BTreeSet<String>,
     curves: Vec<Curve>,
 }
 
@@ -302,10 +316,8 @@ impl Look<'_> {
                     continue;
                 }
                 for (entity, points) in overview::curves(table, &column.name) {
-                    let overlay = found.entry((entity, column.name.clone())).or_insert_with(|| {
-                        let words = Words::of(column, &laws, self.view.registry);
-                        Overlay { axis: words.axis(column), words, curves: Vec::new() }
-                    });
+                    let overlay = found.entry((entity, column.name.clone())).or_default();
+                    overlay.laws.extend(laws.iter().cloned());
                     overlay.curves.push(Curve { case: *case, points });
                 }
             }
@@ -317,13 +329,37 @@ impl Look<'_> {
             }
         }
         entities.truncate(ENTITIES);
-        let figure = |((entity, column), Overlay { words, axis, curves }): ((String, String), Overlay)| {
-            let axes = [Axis::new("Time", "s"), Axis::new(axis, unit_of(&column).1)];
-            let figure = self.figure(&format!("{} of {entity}", words.title), axes, Style::Solid, curves)?;
+        let figure = |((entity, column), Overlay { laws, curves }): ((String, String), Overlay)| {
+            let laws: Vec<String> = laws.into_iter().collect();
+            let words = Words::of(&column, kind, &laws, self.view.registry);
+            let axes = [Axis::new("Time", "s"), Axis::new(words.axis(&column), unit_of(&column).1)];
+            let mut figure = self.figure(&format!("{} of {entity}", words.title), axes, Style::Solid, curves)?;
+            if column == series::SHARED {
+                figure.lines.extend(common_capacity(&entity, kind, firsts));
+            }
             Some(figure.captioned(words.sentence.trim_end()))
         };
         found.into_iter().filter(|((entity, _), _)| entities.contains(entity)).filter_map(figure).collect()
     }
+}
+
+/// The capacity of a link, if all runs have the same.
+fn common_capacity(link: &str, kind: &str, firsts: &[(usize, &Ran<'_>)]) -> Option<Line> {
+    let capacity = |(_, run): &(usize, &Ran<'_>)| {
+        let table = run.series.iter().find(|table| table.name == kind)?;
+        let time = table.number("time_s")?;
+        let rows: Vec<_> = entities(table, time.len()).into_iter().filter(|(name, _)| name == link).collect();
+        let rates: Vec<_> = text::rates(run.scenario_text).into_iter().collect();
+        series::capacities(table, &rows, time, &rates).pop()
+    };
+    let mut lines = firsts.iter().map(capacity);
+    let first = lines.next()??;
+    let near = |a: f64, b: f64| (a - b).abs() <= 0.01 * a.abs().max(b.abs());
+    let alike = |other: &Line| {
+        let pairs = || first.points.iter().zip(&other.points);
+        first.points.len() == other.points.len() && pairs().all(|(a, b)| near(a.1, b.1) && near(a.0, b.0))
+    };
+    lines.all(|other| other.as_ref().is_some_and(alike)).then_some(first)
 }
 
 /// Whether a column is not shown by another one.

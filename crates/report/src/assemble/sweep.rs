@@ -8,6 +8,7 @@ use penstock_scenario::interval::half_width_95;
 use penstock_scenario::summary::Summary;
 
 use crate::assemble::measures::{self, Measure};
+use crate::assemble::series::inside;
 use crate::assemble::{command_code, law_colour, law_in, scenario_code};
 use crate::figure::{Axis, Figure, Line, Scale, Style, Tick};
 use crate::number::{parse, unit_of, words};
@@ -65,7 +66,8 @@ pub fn of_sweep(view: &SweepView<'_>) -> Page {
     let fairness = Measure::fairness();
     let of = |s: &Summary, m: &Measure<Summary>| (m.of)(s);
     if groups.len() > 1 {
-        page.sections.extend(plan.section("All flows", view.cells, std::slice::from_ref(&fairness), of));
+        let flows = measures::flows_compared(view.cells.iter().map(|cell| cell.summary));
+        page.sections.extend(plan.section(&capital(&flows), view.cells, std::slice::from_ref(&fairness), of));
     }
 
     let mut all = Section::new("Numbers");
@@ -160,10 +162,10 @@ impl Plan {
 
     fn subtitle(&self, cells: usize) -> String {
         let swept: Vec<String> =
-            self.keys.iter().filter(|k| *k != "seed" && *k != "case").map(|k| key_words(k)).collect();
+            self.keys.iter().filter(|k| *k != "seed" && *k != "case").map(|k| inside(&key_words(k))).collect();
         let mut text = format!("A sweep of {cells} {}", if cells == 1 { "run" } else { "runs" });
         if !swept.is_empty() {
-            let _ = write!(text, " over {}", swept.join(", ").to_lowercase());
+            let _ = write!(text, " over {}", swept.join(", "));
         }
         if self.cases.len() > 1 {
             let _ = write!(text, ", {} cases", self.cases.len());
@@ -387,7 +389,15 @@ fn key_words(key: &str) -> String {
     }
     let parts: Vec<&str> =
         key.split('.').filter(|p| !matches!(*p, "links" | "flows" | "cc" | "aqm" | "sender")).collect();
+    // An axis of cases may have such a name of its own.
+    let parts = if parts.is_empty() { vec![key] } else { parts };
     words(&parts.iter().map(|p| unit_of(p).0).collect::<Vec<_>>().join(" "))
+}
+
+/// Words at the beginning of a heading.
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// `flows.ftp.count` as `count`.

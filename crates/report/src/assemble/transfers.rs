@@ -3,6 +3,7 @@
 use penstock_scenario::transfer::SIZE_CLASSES;
 use penstock_scenario::world::{Cells, Kind, Table};
 
+use crate::assemble::measures::class_of_size;
 use crate::figure::{Axis, Figure, Line, Style};
 use crate::number::words;
 use crate::page::Section;
@@ -34,7 +35,7 @@ pub(super) fn section(table: &Table, warm_up_s: f64, colour: &dyn Fn(&str) -> Op
         let class =
             |row: usize| SIZE_CLASSES.iter().find(|(_, most)| bytes[row] <= most.0 as f64).map(|(name, _)| *name);
         let of = |name: &str| counted.iter().copied().filter(|row| class(*row) == Some(name)).collect::<Vec<usize>>();
-        let classes = SIZE_CLASSES.iter().map(|(name, _)| (words(name), of(name)));
+        let classes = SIZE_CLASSES.iter().map(|(name, _)| (class_of_size(name), of(name)));
         let classes: Vec<(String, Vec<usize>)> = classes.filter(|(_, rows)| !rows.is_empty()).collect();
         if classes.len() > 1 {
             wanted.extend(classes.iter().map(|_| None));
@@ -182,7 +183,7 @@ mod tests {
         };
         let named = |all: &[(&str, usize)]| all.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect::<Vec<_>>();
         assert_eq!(names(&["web", "ftp"], 0.0), named(&[("web", 20), ("ftp", 20)]));
-        assert_eq!(names(&["web"], 10.0), named(&[("web", 30), ("Up to 10 kB", 20), ("Up to 100 kB", 10)]));
+        assert_eq!(names(&["web"], 10.0), named(&[("web", 30), ("Up to 10 kB", 20), ("10 kB to 100 kB", 10)]));
         assert!(section(&table(&["web"]), 100.0, &|_| None).is_none());
     }
 
@@ -222,7 +223,8 @@ mod tests {
         let chunks = [chunk, Chunk { arrived: Time(3 * Time::PER_SECOND), rate: Rate(2_000_000), ..chunk }];
         let series = over_time(&video::table(&chunks, vec!["tv/0".to_owned()]));
         let registry = Registry::standard();
-        let look = SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry: &registry };
+        let look =
+            SeriesLook { titles: "", colour: &|_| None, warm_up_s: 0.0, laws: &[], registry: &registry, rates: &[] };
         let drawn = figures(&series, &look).figures;
         let titles: Vec<&str> = drawn.iter().map(|figure| figure.title.as_str()).collect();
         assert_eq!(titles, ["Rate", "Held"]);
