@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use penstock_papers::{Extent, Item, Paper, Verdict, Verdicts};
+use penstock_papers::{Extent, Item, Paper, Verdict, Verdicts, drawable};
+use penstock_scenario::read::Document;
 
 fn folders() -> Vec<PathBuf> {
     let papers = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../papers");
@@ -81,6 +82,26 @@ fn scenarios_and_the_first_page_exist() {
         }
         assert!(folder.join("README.md").is_file(), "{}", folder.display());
     }
+}
+
+/// A point is the mean over seeds of one cell, in whole runs too, which no test makes.
+#[test]
+fn no_figure_is_a_mean_over_a_swept_key() {
+    let mut figures = 0;
+    for folder in folders() {
+        for item in paper(&folder).items.iter().filter(|item| item.x.is_some()) {
+            let labels: Vec<Vec<(String, String)>> = match item.scenario.as_ref().or(item.analysis.as_ref()) {
+                Some(file) => {
+                    let cells = Document::parse(&read(&folder, file), file).and_then(|document| document.cells());
+                    cells.unwrap_or_else(|e| panic!("{file}: {e}")).into_iter().map(|cell| cell.labels).collect()
+                }
+                None => item.combinations(),
+            };
+            assert_eq!(drawable(item, &labels), Ok(()), "{}: {}", folder.display(), item.id.get_ref());
+            figures += 1;
+        }
+    }
+    assert!(figures > 50, "{figures}");
 }
 
 /// The record speaks of claims that exist only. It may lack some: then the command says so and ends with status 1.
