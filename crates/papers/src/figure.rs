@@ -118,7 +118,7 @@ pub fn drawable(item: &Item, sweep: &[Vec<(String, String)>]) -> Result<(), Undr
         if item.at.is_empty() { vec![labels.clone()] } else { item.at.iter().map(at).collect() }
     };
     let all: Vec<Vec<(String, String)>> = sweep.iter().flat_map(timed).collect();
-    let shown: Vec<&[(String, String)]> =
+    let shown: Vec<Labels<'_>> =
         all.iter().map(Vec::as_slice).filter(|labels| item.shows(labels, Extent::Full)).collect();
     for y in item.y.iter().chain(&item.also) {
         let drawn: Vec<_> = shown.iter().copied().filter(|labels| cell::matches(labels, &y.cells)).collect();
@@ -131,10 +131,13 @@ pub fn drawable(item: &Item, sweep: &[Vec<(String, String)>]) -> Result<(), Undr
     Ok(())
 }
 
+/// Keys and values of a cell.
+type Labels<'a> = &'a [(String, String)];
+
 /// Whether a point has one cell a seed: a mean is one over seeds, and over nothing else.
-fn told_apart(item: &Item, x: &Axis, cells: &[&[(String, String)]]) -> Result<(), String> {
-    let mut points: IndexMap<Vec<&str>, Vec<&[(String, String)]>> = IndexMap::new();
-    let value = |labels: &'_ [(String, String)], key: &str| labels.iter().position(|(k, _)| k == key);
+fn told_apart(item: &Item, x: &Axis, cells: &[Labels<'_>]) -> Result<(), String> {
+    let mut points: IndexMap<Vec<&str>, Vec<Labels<'_>>> = IndexMap::new();
+    let value = |labels: Labels<'_>, key: &str| labels.iter().position(|(k, _)| k == key);
     for labels in cells {
         let keys = item.lines.all().iter().map(String::as_str).chain([x.key.as_str(), "seed"]);
         let point = keys.map(|key| value(labels, key).map_or("", |at| labels[at].1.as_str())).collect();
@@ -168,7 +171,7 @@ fn along(item: &Item, x: &Axis, y: &Path, references: &[Reference], cells: &[Cel
     if cells.is_empty() {
         return Ok(None);
     }
-    let labels: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
+    let labels: Vec<Labels<'_>> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
     told_apart(item, x, &labels).map_err(|what| format!("{}: {what}", item.title))?;
     let mut lines: IndexMap<String, IndexMap<String, Vec<f64>>> = IndexMap::new();
     for cell in cells {
