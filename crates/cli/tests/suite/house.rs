@@ -518,7 +518,11 @@ fn leftovers(text: &str) -> Vec<&'static str> {
 fn nothing_is_left_over() {
     for path in files().into_iter().filter(|path| root().join(path).is_file()) {
         let bytes = fs::read(root().join(&path)).unwrap();
-        let found = leftovers(&String::from_utf8_lossy(&bytes));
+        let mut found = leftovers(&String::from_utf8_lossy(&bytes));
+        if std::str::from_utf8(&bytes).is_err() {
+            // A picture may have any three letters; a path is no chance.
+            found.retain(|part| part.starts_with('/'));
+        }
         assert!(found.is_empty(), "{path}: {found:?}");
     }
 }

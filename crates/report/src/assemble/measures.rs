@@ -392,11 +392,6 @@ mod tests {
         assert_eq!(said(&[("a", 2, true), ("web", 50, false)]), ("flows of a".to_owned(), Some(0.5)));
         assert_eq!(said(&[("a", 1, true), ("web", 50, false)]).1, None, "one flow");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     /// Half a width of zero says nothing about a number, and one of an error of rounding neither.
     #[test]
