@@ -189,6 +189,7 @@ class Laws:
 _ARRIVED: OrderedDict[str, _native.Laws] = OrderedDict()
 """The laws of the latest sweeps that have had a batch here, by the sweep."""
 _ARRIVING = threading.Lock()
+_WRITING = threading.Lock()
 _HERE: dict[str, tuple[AnyClass, ...]] = {}
 """The laws of the sweeps that this process called."""
 _GIVEN_UP: set[str] = set()
@@ -252,9 +253,15 @@ def _travelling(texts: list[str], classes: dict[str, AnyClass], dask: bool) -> L
 def _written(classes: tuple[AnyClass, ...]) -> bytes:
     """Write classes as bytes."""
     # Dask brings it.
-    dumps = importlib.import_module("cloudpickle").dumps
+    cloudpickle = importlib.import_module("cloudpickle.cloudpickle")
+    # By a number that cloudpickle gave a class it knows the class again, and a worker would have the functions of that
+    # class replaced, while another sweep goes on with it. Without its number the worker makes another class.
+    numbers = getattr(cloudpickle, "_DYNAMIC_CLASS_TRACKER_BY_CLASS", {})
     try:
-        return bytes(dumps(classes))
+        with _WRITING:
+            for law in classes:
+                numbers.pop(law, None)
+            return bytes(cloudpickle.dumps(classes))
     except Exception as error:
         raise _unsent(classes) from error
 
@@ -265,7 +272,7 @@ def _unsent(classes: tuple[AnyClass, ...]) -> TypeError:
 
 
 def _is_dask(executor: Submits) -> bool:
-    return type(executor).__module__.split(".")[0] == "distributed"
+    return any(one.__module__.split(".")[0] == "distributed" for one in type(executor).__mro__)
 
 
 def _is_unsent(error: BaseException) -> bool:

@@ -400,6 +400,44 @@ def test_dask_leaves_a_law_of_this_process_as_it_is(processes: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("forgotten")
+def test_two_sweeps_of_one_class_have_the_values_that_each_began_with() -> None:
+    distributed = pytest.importorskip("distributed")
+    sizes = {"now": 2.0}
+
+    class Sized(penstock.Controller):
+        name = "remembers"
+        window = penstock.state("packets")
+
+        def start(self, context: penstock.SenderContext) -> None:
+            self.window = sizes["now"]
+
+    # A subclass of Dask's client is one of Dask.
+    client_class = type("Client", (distributed.Client,), {})
+    penstock.register(Sized)
+    expected = used(penstock.sweep(remembered(300)))
+    found: list[float] = []
+    begun = threading.Event()
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        client_class(cluster) as client,
+    ):
+
+        def first() -> None:
+            scenario = remembered(300)
+            found.extend(used(penstock.sweep(scenario, executor=client, batch=2, progress=lambda done: begun.set())))
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert begun.wait(60)
+        sizes["now"] = 8.0
+        other = used(penstock.sweep(remembered(4), executor=client, batch=2))
+        thread.join()
+        assert other == used(penstock.sweep(remembered(4))) != expected[:4]
+    assert found == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("forgotten")
 def test_two_sweeps_on_one_worker_mix_no_laws() -> None:
     distributed = pytest.importorskip("distributed")
     expected = {}

@@ -111,7 +111,7 @@ class CongestionControlVector(gymnasium.vector.VectorEnv[Floats, Floats, Numbers
         """Return the seed of each simulation; None goes on drawing."""
         if seed is None:
             return [None] * self._count
-        if not hasattr(seed, "__len__"):
+        if not hasattr(seed, "__len__") or getattr(seed, "ndim", 1) == 0:
             first = whole("seed", seed, 0, 2**63 - self._count)
             return [first + k for k in range(self._count)]
         if len(seed) != self._count:
