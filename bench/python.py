@@ -447,9 +447,9 @@ HEAD = """# The Python package, measured
 rows of one part. CPU times are the best of five. The last column has the day of a row and the commit that ran. Rows with
 `wheel of the tests` come from the wheel of `make test-python`. In this wheel, only the simulator is optimised.
 
-Times of a shared machine vary by some per cent: on 27 November 2026 three measurements of the last row but one gave 5.7 % and 8.4 %
-more than the command, and 2.8 % less. By instructions (callgrind), a run from Python takes 3.4 % more for each simulated second, and
-0.12 billion once. For a run of 600 s this is 3.6 % more.
+Times of a shared machine vary by some per cent. On 27 November 2026 the last row but one was measured three times. A run from
+Python took 8.4 % and 5.7 % more than the command, and 2.8 % less. Instructions do not vary so (callgrind). A run from Python has
+3.4 % more of them for each simulated second. It has 0.12 billion more once. For a run of 600 s both are 3.6 %.
 
 | what | bar | measured | result | run |
 | --- | --- | --- | --- | --- |
