@@ -419,7 +419,7 @@ def ppo(options):
     print(done.stdout, done.stderr[-2000:], file=sys.stderr, flush=True)
     found = re.search(r"reward: ppo ([\d.]+), newreno ([\d.]+); better in (\d+) of 20", done.stdout)
     trained = re.search(r"trained on .*", done.stdout)
-    verdicts = re.findall(r"^([a-z0-9-]+): (\w[\w ]*)$", done.stdout, re.M)
+    verdicts = re.findall(r"^([A-Z0-9]+-\d+): ([a-z][a-z -]*)$", done.stdout, re.M)
     if done.returncode or not found or not verdicts:
         yield "`python/examples/ppo.py`", "a larger reward than NewReno", "failed", False
         return
