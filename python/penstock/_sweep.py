@@ -158,8 +158,12 @@ def sweep(
             threads = jobs or processors()
             measured = [_native.run_cells(texts, os.fspath(path), world, threads, done, laws)]
         else:
-            travelling = _travelling(texts, classes, _is_dask(executor))
-            measured = _elsewhere(executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done, travelling)
+            # Names the sweep: no other has this text.
+            name = uuid.uuid4().hex
+            travelling = _travelling(name, texts, classes, _is_dask(executor))
+            measured = _elsewhere(
+                executor, texts, os.fspath(path), world, jobs or 1, batch or 16, done, travelling, name
+            )
         if shown < 1:
             # Batches of a broken pool ran here, and no other batch ended after them.
             done(len(texts))
@@ -177,8 +181,6 @@ def processors() -> int:
 class Laws:
     """The laws of Python of a sweep, as they travel."""
 
-    sweep: str
-    """Names the sweep: no other has this text."""
     classes: tuple[AnyClass, ...] | bytes
     """As cloudpickle writes them, for Dask: its scheduler may be in this process and load what it is given, which would
     give these very classes copies of what their functions hold."""
@@ -196,10 +198,8 @@ _GIVEN_UP: set[str] = set()
 """The sweeps of this process that ended before their batches: those that run in its threads end too."""
 
 
-def run_batch(
-    texts: list[str], name: str, world: str, jobs: int, laws: Laws | None = None, sweep: str = ""
-) -> _native.Measured:
-    """Run resolved scenarios, where an executor wants it, with these laws of Python.
+def run_batch(texts: list[str], name: str, world: str, jobs: int, laws: Laws | None, sweep: str) -> _native.Measured:
+    """Run resolved scenarios of a sweep, where an executor wants it, with these laws of Python.
 
     A class arrives as another object with each batch. All batches of a sweep run with the class of the first. Nothing
     is registered: another sweep may have another law of the same name, and so may this process.
@@ -210,19 +210,19 @@ def run_batch(
             raise CancelledError("the sweep of this batch has ended")
 
     goes_on(0)
-    return _native.run_cells(texts, name, world, jobs, goes_on, None if laws is None else _arrived(laws))
+    return _native.run_cells(texts, name, world, jobs, goes_on, None if laws is None else _arrived(laws, sweep))
 
 
-def _arrived(laws: Laws) -> _native.Laws:
+def _arrived(laws: Laws, sweep: str) -> _native.Laws:
     with _ARRIVING:
-        known = _ARRIVED.get(laws.sweep)
+        known = _ARRIVED.get(sweep)
         if known is None:
-            classes = _HERE.get(laws.sweep)
+            classes = _HERE.get(sweep)
             if classes is None:
                 classes = pickle.loads(laws.classes) if isinstance(laws.classes, bytes) else laws.classes
                 for law, program in zip(classes, laws.programs, strict=True):
                     _refuse_another(law, program)
-            known = _ARRIVED[laws.sweep] = _native.Laws([described(law) for law in classes])
+            known = _ARRIVED[sweep] = _native.Laws([described(law) for law in classes])
             while len(_ARRIVED) > _KEPT:
                 _ARRIVED.popitem(last=False)
         return known
@@ -240,13 +240,13 @@ def _refuse_another(law: AnyClass, program: str) -> None:
         )
 
 
-def _travelling(texts: list[str], classes: dict[str, AnyClass], dask: bool) -> Laws | None:
-    """Return those of these laws that scenarios name."""
+def _travelling(sweep: str, texts: list[str], classes: dict[str, AnyClass], dask: bool) -> Laws | None:
+    """Return those of these laws that scenarios of a sweep name."""
     named = tuple(law for name, law in classes.items() if any(f'law = "{name}"' in text for text in texts))
     if not named:
         return None
-    laws = Laws(uuid.uuid4().hex, _written(named) if dask else named, tuple(map(program_of, named)))
-    _HERE[laws.sweep] = named
+    laws = Laws(_written(named) if dask else named, tuple(map(program_of, named)))
+    _HERE[sweep] = named
     return laws
 
 
@@ -311,6 +311,7 @@ def _elsewhere(
     size: int,
     done: Callable[[int], object],
     laws: Laws | None,
+    sweep: str,
 ) -> list[_native.Measured]:
     """Run batches, a few at a time, until each has its result."""
     batches = [texts[at : at + size] for at in range(0, len(texts), size)]
@@ -320,7 +321,6 @@ def _elsewhere(
     under_way: dict[int, Any] = {}
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     # A client of dask takes equal calls for one, and has no other word for it.
-    sweep = uuid.uuid4().hex
     options = {"pure": False} if _is_dask(executor) else {}
     most, counted = _AHEAD * processors() + _workers(executor), time.monotonic()
     broken = False
@@ -362,7 +362,7 @@ def _elsewhere(
                 results[at] = finished.result()
             except BaseException as error:
                 if laws and _is_unsent(error):
-                    raise _unsent(_HERE[laws.sweep]) from error
+                    raise _unsent(_HERE[sweep]) from error
                 if not _is_lost(error) or attempts[at] >= _MOST_ATTEMPTS:
                     raise
                 broken = broken or type(error).__name__ == "BrokenProcessPool"
@@ -375,7 +375,7 @@ def _elsewhere(
         for future in under_way.values():
             future.cancel()
         if laws is not None and not broken:
-            _HERE.pop(laws.sweep, None)
+            _HERE.pop(sweep, None)
     if broken:
         left = [at for at, result in enumerate(results) if result is None]
         warnings.warn(
@@ -383,7 +383,7 @@ def _elsewhere(
             stacklevel=3,
         )
         for at in left:
-            results[at] = run_batch(batches[at], name, world, jobs, laws)
+            results[at] = run_batch(batches[at], name, world, jobs, laws, sweep)
     return [result for result in results if result is not None]
 
 

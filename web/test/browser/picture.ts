@@ -1,10 +1,10 @@
 // Pictures of pages as small grids of grey, which are compared with accepted ones.
 
+import { PNG } from "pngjs";
 import type { Browser, Page } from "puppeteer-core";
 
 import { BLOCKS, blocks } from "./blocks";
 import { differing, type Grid, greyOf, levelOf } from "./grid";
-import { greyFile, type Pixels, pixels } from "./png";
 
 /** Higher than any page here, so that every figure is in view [pixels]. */
 const TALL = 15_000;
@@ -112,17 +112,20 @@ export async function picture(page: Page, width: number): Promise<Picture> {
     }),
   }));
   const png = Buffer.from(await page.screenshot({ clip: { x: 0, y: 0, width, height } }));
-  const levels = Uint8Array.from(greys(pixels(png), scale * edge), levelOf);
+  const levels = Uint8Array.from(greys(PNG.sync.read(png), scale * edge), levelOf);
   return { png, grid: { width, height, edge, levels }, headings };
 }
 
+/** Four bytes a pixel: red, green, blue, and its opacity. */
+type Pixels = Pick<PNG, "width" | "height" | "data">;
+
 /** The mean grey of each cell of a picture, row by row [0 to 255]. */
-export function greys({ width, height, bytes, data }: Pixels, edge: number): Float64Array {
+export function greys({ width, height, data }: Pixels, edge: number): Float64Array {
   const [across, down] = [Math.ceil(width / edge), Math.ceil(height / edge)];
   const sums = new Float64Array(across * down);
   for (let y = 0, at = 0; y < height; y++) {
     const row = across * Math.floor(y / edge);
-    for (let x = 0; x < width; x++, at += bytes) {
+    for (let x = 0; x < width; x++, at += 4) {
       // Luma of ITU-R BT.709, in whole numbers.
       const luma = 13933 * (data[at] as number) + 46871 * (data[at + 1] as number) + 4732 * (data[at + 2] as number);
       const cell = row + Math.floor(x / edge);
@@ -136,8 +139,14 @@ export function greys({ width, height, bytes, data }: Pixels, edge: number): Flo
 /** A grid as a file of the size of its page. */
 export function image({ width, height, edge, levels }: Grid): Buffer {
   const across = Math.ceil(width / edge);
-  const level = (x: number, y: number) => levels[across * Math.floor(y / edge) + Math.floor(x / edge)] ?? 0;
-  return greyFile(width, height, (x, y) => greyOf(level(x, y)));
+  const file = new PNG({ width, height });
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at += 4) {
+      const grey = greyOf(levels[across * Math.floor(y / edge) + Math.floor(x / edge)] ?? 0);
+      file.data.set([grey, grey, grey, 255], at);
+    }
+  }
+  return PNG.sync.write(file);
 }
 
 /** Where a place on a page is, in words: which heading is the nearest above that does not begin more than a cell to the right. */
