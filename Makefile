@@ -92,7 +92,11 @@ test: setup viewer ## every test of seconds; those in the kernel need root, and 
 	$(TESTS) --doc || status=1
 	exit $$status
 
-.PHONY: test-waiting test-register test-computing test-measuring
+.PHONY: test-build test-waiting test-register test-computing test-measuring
+# Benchmarks, and what compares interfaces, are built where they are looked at.
+test-build:
+	$(TESTS) --no-run
+	$(if $(UNITS),$(TESTS) --no-run --benches && cargo build -q $(WORKSPACE) --locked --bin penstock-surface)
 # What measures leaves the processors idle most of the time. The tests of Python have that time and no other, until nothing is
 # measured any more: on a busy machine there is none. A group of processes of their own can be told so, and ends with this one.
 test-measuring:
@@ -177,6 +181,10 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 		echo "own-law: no replay in the kernel: $$can"; [[ "$${PENSTOCK_REQUIRE:-}" != *kernel* ]]
 	fi
 
+# Packages into an environment of Python: by uv, which takes a tenth of pip's time, or by pip where uv finds no registry.
+UV   = uv==0.13.9
+into = { $(1)/bin/pip install -q --no-compile $(UV) && VIRTUAL_ENV=$(1) $(1)/bin/uv pip install -q --native-tls $(2) || $(1)/bin/pip install -q --no-compile $(2); }
+
 # What builds the Python package, and what its tests use besides; kept from run to run.
 PYTHON_TOOLS = maturin==1.16.0 pytest==9.2.0 pytest-timeout==2.4.0 pytest-xdist==3.8.0 mypy==2.4.1 ruff==0.17.6 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 duckdb==2.0.0 numpy==2.4.6 control==0.10.2 tqdm==4.70.1 distributed==2026.8.0 gymnasium==1.4.0 nbclient==0.11.0 nbformat==5.11.1 ipykernel==7.4.0 matplotlib==3.11.2
 PYTHON       = $(abspath $(BUILT))/python-env
@@ -184,7 +192,7 @@ PYTHON       = $(abspath $(BUILT))/python-env
 python-tools: setup
 	[ "$$(cat $(PYTHON)/tools 2>/dev/null)" = '$(PYTHON_TOOLS)' ] || {
 		rm -rf $(PYTHON)
-		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --no-compile $(PYTHON_TOOLS) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
+		python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' && python3 -m venv $(PYTHON) && $(call into,$(PYTHON),$(PYTHON_TOOLS)) && echo '$(PYTHON_TOOLS)' >$(PYTHON)/tools
 	} || { rm -rf $(PYTHON); echo 'python: not built: it needs python3 of 3.11 or later with venv, and PyPI' >&2; exit 3; }
 
 wheel: viewer python-tools ## the Python package, optimised: target/wheels
@@ -207,7 +215,7 @@ test-python: ## the Python package: its tests, from a wheel in an environment of
 SITE_TOOLS = mkdocs==1.6.1 mkdocs-material==9.6.14
 site: ## the pages of docs/ and papers/ as a site, links checked: target/site
 	tools=$(BUILT)/site-tools
-	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && "$$tools/bin/pip" install -q --no-compile $(SITE_TOOLS); } || {
+	[ -x "$$tools/bin/mkdocs" ] || { python3 -m venv "$$tools" && $(call into,"$$tools",$(SITE_TOOLS)); } || {
 		rm -rf "$$tools"; echo 'site: not built: it needs python3 with venv, and PyPI' >&2; [ -z "$${CI:-}" ] || exit 0; exit 3; }
 	rm -rf target/site-pages target/site && mkdir -p target/site-pages
 	tar -cf - README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md CITATION.cff THIRD-PARTY.md docs papers python/notebooks failures vectors/README.md vectors/quic/README.md search/known/README.md scenarios examples bpf/LICENSE-* | tar -xf - -C target/site-pages
@@ -248,14 +256,15 @@ fmt: ## put Rust and C in shape
 	if [ -x $(PYTHON)/bin/ruff ]; then $(PYTHON)/bin/ruff format --no-cache -q python; fi
 	clang-format -i --style=file $(C_FILES)
 
-# Lints that are errors.
+# Lints that are errors. UNITS is a folder in which a build has written down its compilations: bench/units.py then has no dependency
+# to check again. `make units` looks at what was compiled after `make lint` and `make surface`.
 LINTS = warnings
 lint: WANTS += clang-format
 lint: setup ## shape of Rust and C, clippy, and how long the sentences of the pages are
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-law/Cargo.toml --check
 	clang-format --style=file --dry-run --Werror $(C_FILES)
-	cargo clippy --workspace --all-targets --locked -- -D $(LINTS)
+	$(if $(UNITS),python3 bench/units.py $(UNITS) lint,cargo clippy --workspace --all-targets --locked -- -D $(LINTS))
 	if [ -d web/node_modules ]; then (cd web && $(NPM) run check); else echo 'lint: web/ not looked at: make web installs its tools' >&2; fi
 	python3 bench/readability.py
 
@@ -267,16 +276,21 @@ doc: setup ## the library's pages: target/doc
 # arguments, and the features of the tests, which examples have too.
 surface: setup ## the documentation of every crate without a warning, and its public interface as in public-api.txt
 	export CARGO_BUILD_BUILD_DIR='$(abspath $(BUILT))'
-	(
+	if [ -n '$(UNITS)' ]; then python3 bench/units.py '$(UNITS)' doc $(BUILT)/surface/doc; else (
 		driver="$$(rustc --print sysroot)/bin/clippy-driver"
 		[ ! -x "$$driver" ] || export RUSTC_WORKSPACE_WRAPPER="$$driver" CLIPPY_ARGS='-D__CLIPPY_HACKERY__$(LINTS)__CLIPPY_HACKERY__'
 		export RUSTDOC='$(CURDIR)/bench/rustdoc-json' RUSTDOCFLAGS='-D warnings -Zunstable-options --output-format=json'
 		cargo doc -q --workspace --lib --examples --no-deps --locked --target-dir $(BUILT)/surface
-	)
+	) fi
 	cargo build -q $(WORKSPACE) --locked --bin penstock-surface
 	status=0; $(BUILT)/debug/penstock-surface $(BUILT)/surface/doc crates || status=$$?
 	# Another compiler writes other pages: a reason to look, and in CI a failure.
 	[ "$$status" = 3 ] && [ -z "$${CI:-}" ] || exit "$$status"
+
+.PHONY: units
+units:
+	python3 bench/units.py $(UNITS) lint
+	python3 bench/units.py $(UNITS) doc $(BUILT)/surface/doc
 
 deny: setup ## licences and known vulnerabilities of the dependencies, by cargo-deny
 	if ! cargo deny --version >/dev/null 2>&1; then
