@@ -72,7 +72,9 @@ int main(int count, char **words)
 	else if (count == 3 && strcmp(words[2], "real"))
 		return fprintf(stderr, "the bounds are real and whole_datagrams\n"), 2;
 
-	while (file && fgets(line, sizeof(line), file)) {
+	if (!file)
+		return fprintf(stderr, "driver FILE [real | whole_datagrams]: no file, or not readable\n"), 2;
+	while (fgets(line, sizeof(line), file)) {
 		if (strstr(line, "\"name\""))
 			begin();
 		sscanf(line, TOLERANCE, bounds, bounds + 1, bounds + 2, bounds + 3);
@@ -95,6 +97,8 @@ int main(int count, char **words)
 			wrong += differs(ssthresh, threshold, bound);
 		}
 	}
+	if (!outputs)
+		return fprintf(stderr, "%s has no windows; prr.json has none\n", words[1]), 2;
 	printf("%d outputs, %d wrong\n", outputs, wrong);
-	return !file || !outputs || wrong;
+	return wrong > 0;
 }

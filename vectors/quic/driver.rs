@@ -32,7 +32,7 @@ pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) 
     let part = |key: &str| file["tolerance"][bound][key].as_f64().expect("a number");
     let (relative, least) = (part("relative"), part("bytes"));
     let mut differences = Vec::new();
-    for sequence in file["sequences"].as_array().expect("sequences") {
+    for sequence in file["sequences"].as_array().expect("`sequences`, which prr.json lacks") {
         let mut stack = make(sequence);
         for event in sequence["events"].as_array().expect("events") {
             let (datagrams, marked) = (number(event, "datagrams"), number(event, "marked"));

@@ -146,6 +146,12 @@ impl Hosted {
         self.output.window
     }
 
+    /// The window that QUIC allows after persistent congestion [packets]; it grows as in slow start, and is infinite elsewhere
+    /// (RFC 9002, section 7.6.2).
+    pub fn window_limit(&self) -> f64 {
+        self.ceiling
+    }
+
     /// The law's least time between two packets [s]; zero if it leaves the spacing to quinn.
     pub fn gap_s(&self) -> f64 {
         self.output.gap_s

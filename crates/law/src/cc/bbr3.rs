@@ -8,6 +8,7 @@
 //! - A precautionary probe ends when no whole packet more fits below the long-term bound before the acknowledgement, as in
 //!   Linux. The flight after it never reaches a bound that the window keeps.
 //! - The flight when losses crossed the threshold is never less than that before the packet that crossed it.
+//! - The pacing rate of the beginning is set again with the first round-trip time. The draft sets it at initialisation alone.
 //! - An acknowledgement without a sound rate sample does not count rounds.
 //! - The preset has the constants of Linux. It has neither its ECN, nor its growth of the full-pipe baseline within a round, nor
 //!   its response to losses at acknowledgements.

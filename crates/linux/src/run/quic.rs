@@ -69,6 +69,8 @@ pub(super) struct Ends {
 #[derive(Debug)]
 struct Client {
     settings: Settings,
+    /// Data that its receiver has room for [bytes].
+    room: u32,
     /// Its socket, in a few words.
     kind: String,
 }
@@ -99,18 +101,16 @@ impl Ends {
         let Keys { server, client } = Keys::new()?;
         let mtu = scenario.packet.wire.0.saturating_sub(HEADERS_OF_QUIC) as u16;
 
-        let mut server = ServerConfig::with_crypto(server);
-        let room = flows.iter().filter_map(|flow| of_quic(flow)?.receive_window).map(|room| room.0).min();
-        let room = room.map_or(ROOM, |room| room.min(ROOM.into()) as u32);
-        server.transport_config(Arc::new(transport(mtu, room)));
+        let server = ServerConfig::with_crypto(server);
         #[cfg(feature = "s2n")]
         let s2n = flows
             .iter()
             .any(|flow| of_quic(flow).is_some_and(|quic| crate::s2n::is_own(quic.chosen.law.name)))
-            .then(|| s2n::Ends::new(mtu + HEADERS_OF_QUIC as u16, room, ROOM))
+            .then(|| s2n::Ends::new(mtu + HEADERS_OF_QUIC as u16, ROOM))
             .transpose()?;
         let clients = flows.iter().enumerate().map(|(number, flow)| {
             let Some(quic) = of_quic(flow) else { return Ok(None) };
+            let room = quic.receive_window.map_or(ROOM, |room| room.0.min(ROOM.into()) as u32);
             #[cfg(feature = "s2n")]
             if crate::s2n::is_own(quic.chosen.law.name) {
                 let law = quic.chosen.law.name;
@@ -118,7 +118,8 @@ impl Ends {
                 let log = log(number as u32).map(|log| s2n::Qlog::new(log, &format!("flow {number}: {name}"), clock));
                 let initial_window = (quic.initial_window * f64::from(mtu)) as u32;
                 let kind = format!("{name}, QUIC, ECN, {mtu} B a datagram");
-                return Ok(Some(Client { settings: Settings::S2n(s2n::Settings { law, initial_window, log }), kind }));
+                let settings = Settings::S2n(s2n::Settings { law, initial_window, log });
+                return Ok(Some(Client { settings, room, kind }));
             }
             let seed = scenario.seed.stream(&format!("quic/{number}")).bits();
             let (makes, name) = crate::quinn::makes(&quic.chosen, mtu, quic.initial_window, seed);
@@ -131,7 +132,7 @@ impl Ends {
             config.transport_config(Arc::new(transport));
             let ecn = if quic.ecn { ", ECN" } else { "" };
             let kind = format!("{name}, QUIC{ecn}, {mtu} B a datagram");
-            Ok(Some(Client { settings: Settings::Quinn { config: Box::new(config), ecn: quic.ecn }, kind }))
+            Ok(Some(Client { settings: Settings::Quinn { config: Box::new(config), ecn: quic.ecn }, room, kind }))
         });
         Ok(Self {
             server,
@@ -172,7 +173,9 @@ impl Ends {
         // A connection that ends early has sent what it has sent.
         match &client.settings {
             Settings::Quinn { .. } => {
-                let endpoint = self.endpoint(at, Some(self.server.clone()), true)?;
+                let mut server = self.server.clone();
+                server.transport_config(Arc::new(transport(self.mtu, client.room)));
+                let endpoint = self.endpoint(at, Some(server), true)?;
                 tokio::spawn(async move {
                     while let Some(incoming) = endpoint.accept().await {
                         tokio::spawn(take(incoming, Arc::clone(&received), number as usize));
@@ -182,7 +185,7 @@ impl Ends {
             #[cfg(feature = "s2n")]
             Settings::S2n(_) => {
                 let Some(s2n) = &self.s2n else { return Ok(()) };
-                let mut server = s2n.server(at)?;
+                let mut server = s2n.server(at, client.room)?;
                 tokio::spawn(async move {
                     while let Some(connection) = server.accept().await {
                         let received = Arc::clone(&received);

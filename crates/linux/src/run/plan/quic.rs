@@ -142,7 +142,8 @@ pub(super) fn findings(scenario: &Scenario) -> Vec<String> {
         findings.push(format!("{name} paces {pacing}"));
         if sent().any(|group| group.sender.profile != Profile::Quic) {
             findings.push(format!(
-                "{name} follows RFC 9002 and acknowledges every second packet: `sender.profile = \"quic\"` has it simulated so"
+                "{name} follows RFC 9002 and acknowledges every second packet: `sender.profile = \"quic\"` has it simulated so, and \
+                 lets laws grow by every acknowledged packet (`per_ack`)"
             ));
         }
     }

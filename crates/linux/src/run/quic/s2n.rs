@@ -33,8 +33,6 @@ pub(super) struct Ends {
     key: Vec<u8>,
     /// Size of packets on the wire [bytes].
     wire: u16,
-    /// Data that a receiver has room for [bytes].
-    room: u32,
     /// Data that a sender has room for [bytes].
     ahead: u32,
 }
@@ -62,18 +60,18 @@ pub(super) struct Connection {
 type Told = Arc<Mutex<Measured>>;
 
 impl Ends {
-    pub(super) fn new(wire: u16, room: u32, ahead: u32) -> io::Result<Self> {
+    pub(super) fn new(wire: u16, ahead: u32) -> io::Result<Self> {
         let (certificate, key) = certificate()?;
-        Ok(Self { certificate: certificate.to_vec(), key, wire, room, ahead })
+        Ok(Self { certificate: certificate.to_vec(), key, wire, ahead })
     }
 
-    /// A server, whose socket is in the namespace of the calling thread.
-    pub(super) fn server(&self, at: SocketAddr) -> io::Result<Server> {
+    /// A server with room for so many bytes, whose socket is in the namespace of the calling thread.
+    pub(super) fn server(&self, at: SocketAddr, room: u32) -> io::Result<Server> {
         let tls = rustls::Server::builder().with_certificate(self.certificate.clone(), self.key.clone());
         let tls = tls.and_then(rustls::server::Builder::build).map_err(io::Error::other)?;
         let builder = Server::builder().with_tls(tls).map_err(io::Error::other)?;
         let builder = builder.with_io(self.socket(at)?).map_err(io::Error::other)?;
-        let builder = builder.with_limits(self.limits()?).map_err(io::Error::other)?;
+        let builder = builder.with_limits(self.limits(room)?).map_err(io::Error::other)?;
         builder.start().map_err(io::Error::other)
     }
 
@@ -83,7 +81,7 @@ impl Ends {
         let tls = tls.and_then(rustls::client::Builder::build).map_err(io::Error::other)?;
         let builder = client::Client::builder().with_tls(tls).map_err(io::Error::other)?;
         let builder = builder.with_io(self.socket(at)?).map_err(io::Error::other)?;
-        let builder = builder.with_limits(self.limits()?).map_err(io::Error::other)?;
+        let builder = builder.with_limits(self.limits(self.ahead)?).map_err(io::Error::other)?;
         let builder = builder.with_event(Events { log: settings.log.clone() }).map_err(io::Error::other)?;
         let window = settings.initial_window;
         let client = if settings.law == "s2n-bbr" {
@@ -97,10 +95,10 @@ impl Ends {
     }
 
     /// No other bound than the congestion window but the receiver's.
-    fn limits(&self) -> io::Result<Limits> {
+    fn limits(&self, room: u32) -> io::Result<Limits> {
         Limits::new()
-            .with_data_window(self.room.into())
-            .and_then(|limits| limits.with_unidirectional_data_window(self.room.into()))
+            .with_data_window(room.into())
+            .and_then(|limits| limits.with_unidirectional_data_window(room.into()))
             .and_then(|limits| limits.with_max_send_buffer_size(self.ahead))
             .and_then(|limits| limits.with_max_idle_timeout(SILENCE))
             .map_err(io::Error::other)

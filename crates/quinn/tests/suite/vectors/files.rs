@@ -380,6 +380,8 @@ pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Stack>) -> File {
     ];
     let choices = [
         "datagrams for bytes: a window has whole datagrams where the draft rounds",
+        "the pacing rate is that of InitPacingRate again with the first round-trip time, which the draft has at initialisation alone",
+        "cwnd_bytes is the window, and not what the pacing rate sends in a round trip; after persistent congestion RFC 9002 limits it",
         "no sequence lasts until a probe whose time is drawn",
     ];
     file("bbr3", "draft-ietf-ccwg-bbr, after version 06", &choices, WHOLE[1], written(drafts, make))

@@ -29,6 +29,11 @@ impl OfQuinn {
     fn at(&self, us: u64) -> Instant {
         self.begin + Duration::from_micros(us)
     }
+
+    /// A copy of the controller, if it is one of ours.
+    fn ours(&self) -> Option<Box<Hosted>> {
+        self.controller.clone_box().into_any().downcast().ok()
+    }
 }
 
 impl Stack for OfQuinn {
@@ -52,17 +57,21 @@ impl Stack for OfQuinn {
     fn echo(&mut self, at_us: u64, sent_us: u64) {
         self.controller.on_congestion_event(self.at(at_us), self.at(sent_us), false, 0);
     }
-    /// A law's rate counts with the sequence's round trip: the adapter adds a sample to an estimate that never takes it in here.
+    /// Of a law with a rate, the window that the law has said: quinn has the packets of the rate in a round trip, since it takes no
+    /// rate. After persistent congestion QUIC's limit holds for either.
     fn window(&self) -> f64 {
-        let stated = self.controller.metrics().congestion_window as f64;
-        let Ok(ours) = self.controller.clone_box().into_any().downcast::<Hosted>() else { return stated };
-        let by_rate = self.rtt.get().as_secs_f64() / ours.gap_s();
-        if ours.gap_s() > 0.0 { (ours.law_window().min(by_rate).max(2.0) * DATAGRAM as f64).floor() } else { stated }
+        let Some(ours) = self.ours().filter(|ours| ours.gap_s() > 0.0) else {
+            return self.controller.metrics().congestion_window as f64;
+        };
+        (ours.law_window().min(ours.window_limit()).max(2.0) * DATAGRAM as f64).floor()
     }
     fn ssthresh(&self) -> Option<f64> {
         self.controller.metrics().ssthresh.filter(|ssthresh| *ssthresh < u64::MAX).map(|ssthresh| ssthresh as f64)
     }
     fn pacing(&self) -> Option<f64> {
-        self.controller.metrics().pacing_rate.map(|rate| rate as f64)
+        match self.ours() {
+            Some(ours) => (ours.gap_s() > 0.0).then(|| 8.0 * DATAGRAM as f64 / ours.gap_s()),
+            None => self.controller.metrics().pacing_rate.map(|rate| rate as f64),
+        }
     }
 }

@@ -180,19 +180,23 @@ pub(crate) struct PragueDraft {
     reduced: bool,
     round_us: u64,
     recovery_us: Option<u64>,
+    /// The same for each datagram of a sequence, so the smoothed one too.
+    rtt_us: Option<u64>,
 }
 
 impl PragueDraft {
     pub(crate) fn new() -> Self {
         let cwnd = (INITIAL / DATAGRAM) as f64;
-        let (alpha, ssthresh, recovery_us) = (1.0, None, None);
-        Self { cwnd, ssthresh, alpha, acked: 0.0, marked: 0.0, any: false, reduced: false, round_us: 0, recovery_us }
+        let (any, reduced, round_us) = (false, false, 0);
+        let (ssthresh, recovery_us, rtt_us) = (None, None, None);
+        Self { cwnd, ssthresh, alpha: 1.0, acked: 0.0, marked: 0.0, any, reduced, round_us, recovery_us, rtt_us }
     }
 }
 
 impl Stack for PragueDraft {
     fn sent(&mut self, _: u64, _: u64) {}
     fn acked(&mut self, at_us: u64, sent_us: u64, _: u64, datagrams: u64, marked: u64, _: bool) {
+        self.rtt_us = Some(at_us - sent_us);
         if self.recovery_us.is_some_and(|start| sent_us <= start) {
             return;
         }
@@ -225,5 +229,13 @@ impl Stack for PragueDraft {
     fn echo(&mut self, _: u64, _: u64) {}
     fn window(&self) -> f64 {
         self.cwnd * SIZE
+    }
+    fn ssthresh(&self) -> Option<f64> {
+        self.ssthresh.map(|ssthresh| ssthresh * SIZE)
+    }
+    /// As tcp_prague.c: the window in a round trip, and twice that below half the threshold.
+    fn pacing(&self) -> Option<f64> {
+        let faster = if self.ssthresh.is_none_or(|ssthresh| self.cwnd < ssthresh / 2.0) { 2.0 } else { 1.0 };
+        self.rtt_us.map(|rtt_us| faster * 8.0 * self.window() / (rtt_us as f64 * 1e-6))
     }
 }
