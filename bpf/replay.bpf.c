@@ -65,5 +65,24 @@ REPLAY(token_bucket)
 REPLAY(srtcm)
 REPLAY(trtcm)
 REPLAY(early_marking)
+REPLAY(copa)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct replay_connection);
+} connections SEC(".maps");
+
+static inline void replay_connection(struct replay_slot *slot)
+{
+	__u32 first = 0;
+	struct replay_connection *connection = bpf_map_lookup_elem(&connections, &first);
+
+	if (connection)
+		replay_step(slot, connection);
+}
+
+REPLAY(connection)
 
 char _license[] SEC("license") = "Dual BSD/GPL";

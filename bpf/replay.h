@@ -13,6 +13,7 @@
 #include "law/ccp.h"
 #include "law/ccpd.h"
 #include "law/clcc.h"
+#include "law/copa.h"
 #include "law/early-marking.h"
 #include "law/fast.h"
 #include "law/leadlag.h"
@@ -35,6 +36,7 @@ struct replay_slot {
 		struct srtcm_params srtcm;
 		struct trtcm_params trtcm;
 		struct early_marking_params early_marking;
+		struct copa_params copa;
 	} params;
 	union {
 		__s64 words[13];
@@ -49,11 +51,13 @@ struct replay_slot {
 		struct srtcm srtcm;
 		struct trtcm trtcm;
 		struct early_marking early_marking;
+		struct copa copa;
 	} state;
 	union {
-		__s64 words[6];
+		__s64 words[8];
 		struct ccp_path ccp;
 		struct clcc_port clcc;
+		struct copa_extremes copa;
 	} observation;
 	__u64 event;
 };
@@ -187,5 +191,56 @@ REPLAY_CONDITIONER(token_bucket)
 REPLAY_CONDITIONER(srtcm)
 REPLAY_CONDITIONER(trtcm)
 REPLAY_CONDITIONER(early_marking)
+
+static inline void replay_copa(struct replay_slot *slot)
+{
+	const __s64 *words = slot->observation.words;
+
+	switch (slot->event) {
+	case 0:
+		copa_see(&slot->params.copa, &slot->state.copa, &slot->observation.copa);
+		break;
+	case 1:
+		copa_ack(&slot->state.copa, words[4], words[5], (__u32)words[6], (__u32)words[7]);
+		break;
+	case 2:
+		copa_round(&slot->state.copa);
+		break;
+	case 3:
+		copa_cut(&slot->params.copa, &slot->state.copa);
+		break;
+	case 4:
+		copa_timeout(&slot->state.copa);
+		break;
+	}
+}
+
+/*
+ * Connections of Copa, step by step, with the memory that its round trips are from and
+ * a vector has no words for. A step goes on from the state of the step before; this event
+ * begins a connection in the state of its slot.
+ */
+#define REPLAY_OPEN 5
+
+struct replay_connection {
+	struct copa copa;
+	struct copa_memory memory;
+};
+
+/* The first word of an acknowledgement is its round trip; zero: it has none. */
+static inline void replay_step(struct replay_slot *slot, struct replay_connection *connection)
+{
+	const __s64 *words = slot->observation.words;
+
+	if (slot->event == REPLAY_OPEN)
+		copa_forget(&connection->memory);
+	else
+		slot->state.copa = connection->copa;
+	if (slot->event == 1 && words[0])
+		copa_measure(&slot->params.copa, &slot->state.copa, &connection->memory, words[4],
+			     words[0], words[5]);
+	replay_copa(slot);
+	connection->copa = slot->state.copa;
+}
 
 #endif

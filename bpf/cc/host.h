@@ -87,7 +87,8 @@ struct record {
 	__s64 window_q32; /* packets */
 	__s64 rtt_q32;    /* s, of the observation */
 	__s64 base_rtt_q32;
-	__s64 price_or_capacity_q32; /* of the observation: price [s], or capacity [packets/s] */
+	/* Of the observation: price [s], capacity [packets/s], or Copa's round trip [s]; zero: none. */
+	__s64 price_or_capacity_q32;
 };
 
 struct {
@@ -124,7 +125,8 @@ struct path {
 /*
  * Microseconds to seconds, as Clocked of Fix<32> has it: (us 2^32 + 500000) / 10^6,
  * without the division. 2^32 / 10^6 is 4294 and a fraction; by the fraction's product
- * the sum is the quotient or one less. A span of 2^32 us counts as one below it.
+ * the sum is the quotient or one less. A span of 2^32 us counts as one below it: the
+ * reading of a clock is fx_seconds.
  */
 static inline __s64 seconds(__u64 us)
 {

@@ -40,6 +40,7 @@ struct tcp_sock {
 	__u32 mss_cache;    /* B of payload */
 	__u32 delivered;    /* packets */
 	__u32 delivered_ce; /* those of them whose acknowledgement had an echo */
+	__u32 app_limited;  /* not zero: data were short when packets left that are in flight */
 	__u32 packets_out;
 	__u32 sacked_out;
 	__u32 lost_out;
@@ -88,6 +89,9 @@ struct tcp_congestion_ops {
 #define TCP_CA_CWR 2
 #define TCP_CA_RECOVERY 3
 #define TCP_CA_LOSS 4
+
+/* Of the flag of cong_control: data that were sent again are acknowledged (net/ipv4/tcp_input.c). */
+#define FLAG_RETRANS_DATA_ACKED 8
 
 /* enum tcp_ca_event */
 #define CA_EVENT_ECN_NO_CE 4

@@ -3,11 +3,12 @@
 
 mod classes;
 mod conditioners;
+mod copa;
 mod queues;
 mod senders;
 mod writer;
 
-use crate::kernel_laws::KernelLaw;
+use crate::kernel_laws::{Call, KernelLaw};
 
 /// The file of the vectors of a law: two megabytes or so. Its header has their number.
 ///
@@ -23,6 +24,12 @@ pub fn text(kernel_law: &'static KernelLaw) -> String {
     )
 }
 
+/// Connections of Copa, step by step, for what no vector has words for: the round trips that it remembers. See
+/// [`connections`](crate::kernel_laws::copa::connections).
+pub fn connections() -> Vec<Call> {
+    copa::connections()
+}
+
 fn without_count(kernel_law: &'static KernelLaw) -> String {
     match kernel_law.name {
         "fast" => senders::fast(kernel_law),
@@ -36,6 +43,7 @@ fn without_count(kernel_law: &'static KernelLaw) -> String {
         "bat" => classes::bat(kernel_law),
         "clcc" => classes::clcc(kernel_law),
         "ccp" | "ccpd" => senders::ccp(kernel_law),
+        "copa" => copa::vectors(kernel_law),
         other => panic!("write a generator for the vectors of `{other}`"),
     }
 }

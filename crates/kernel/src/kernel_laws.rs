@@ -3,6 +3,8 @@
 //! One more is a header in `bpf/law`, an entry here, and a case in `bpf/replay.h` and its two users; words, events and
 //! laws stand in the same order in both languages.
 
+pub mod copa;
+
 use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Alone, Bat};
 use penstock_law::aqm::clcc::{self, Clcc, Preemption, Samples, Steered, Sums};
@@ -23,7 +25,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Entry, Fix, Law, Values};
 
 /// Most parameters, words of state and measurements that a kernel implementation has.
-pub const MOST: Words<usize> = Words { params: 28, state: 13, observation: 6 };
+pub const MOST: Words<usize> = Words { params: 28, state: 13, observation: 8 };
 
 /// Something for each of the three kinds of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,6 +224,39 @@ pub const KERNEL_LAWS: &[KernelLaw] = &[
         program: "run_early_marking",
         rust: early_marking,
     },
+    KernelLaw {
+        name: "copa",
+        words: Words {
+            params: &["delta_q32", "min_rtt_window_q32", "mode_window_q32", "nearly_empty_q32", "competitive"],
+            state: &[
+                "window_q32",
+                "velocity_q32",
+                "delta_q32",
+                "min_rtt_q32",
+                "standing_q32",
+                "since_q32",
+                "before_q32",
+                "slow_start",
+                "competes",
+                "up",
+                "steady",
+                "lost",
+            ],
+            observation: &[
+                "least_q32",
+                "half_q32",
+                "low_q32",
+                "high_q32",
+                "now_q32",
+                "average_q32",
+                "packets",
+                "app_limited",
+            ],
+        },
+        events: &["see", "ack", "round", "cut", "timeout"],
+        program: "run_copa",
+        rust: copa::copa,
+    },
 ];
 
 const CCP_STATE: &[&str] = &["window_q32", "ssthresh_q32", "slow_start", "recovers"];
@@ -362,7 +397,7 @@ fn ccp<const DERIVATIVE: bool>(call: &Call) -> [i64; MOST.state] {
     let mut state = ccp::State { window, ssthresh, slow_start: call.state[2] != 0, recovers: call.state[3] != 0 };
     let ack = cc::Event::Ack { packets: call.observation[5] as u32, marked: 0 };
     let event = [ack, cc::Event::Congestion, cc::Event::Timeout][call.event];
-    let [buffer, level, in_flight, earlier, earlier_s, _] = call.observation.map(Fix);
+    let [buffer, level, in_flight, earlier, earlier_s, ..] = call.observation.map(Fix);
     law.on_event(
         &mut state,
         event,
@@ -427,7 +462,7 @@ fn clcc(call: &Call) -> [i64; MOST.state] {
         since: call.state[12] as u32,
         samples: Samples::nothing(),
     };
-    let [queue, arrived, capacity, departed, all_arrived, all_departed] = call.observation.map(Fix);
+    let [queue, arrived, capacity, departed, all_arrived, all_departed, ..] = call.observation.map(Fix);
     let observation =
         aqm::Observation { queue, arrived, capacity, departed, all_arrived, all_departed, ..aqm::Observation::zero() };
     law.on_event(&mut state, [aqm::Event::Tick][call.event], &observation);

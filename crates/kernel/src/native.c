@@ -11,6 +11,7 @@
 #define JOIN(name, suffix) name##_##suffix
 #define NAMED(name, suffix) JOIN(name, suffix)
 #define REPLAY NAMED(penstock_replay, SUFFIX)
+#define CONNECTIONS NAMED(penstock_connections, SUFFIX)
 #define ARITHMETIC NAMED(penstock_arithmetic, SUFFIX)
 #define DIFFERENCE NAMED(penstock_difference, SUFFIX)
 #define LEFT NAMED(penstock_train_left, SUFFIX)
@@ -18,6 +19,7 @@
 
 __s64 DIFFERENCE(__s64 a, __s64 x, __s64 b, __s64 y, __u32 places);
 void REPLAY(__u32 law, struct replay_slot *slots, __u64 count);
+void CONNECTIONS(struct replay_slot *slots, __u64 count);
 __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b);
 void LEFT(struct train *t, __u32 now_us, __u32 una, __u32 first, __u32 nxt, __u32 mss,
 	  __u32 rtt_us);
@@ -63,8 +65,19 @@ void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 		case 11:
 			replay_early_marking(&slots[i]);
 			break;
+		case 12:
+			replay_copa(&slots[i]);
+			break;
 		}
 	}
+}
+
+void CONNECTIONS(struct replay_slot *slots, __u64 count)
+{
+	struct replay_connection connection = {};
+
+	for (__u64 i = 0; i < count; i++)
+		replay_step(&slots[i], &connection);
 }
 
 __s64 ARITHMETIC(__u32 operation, __s64 a, __s64 b)

@@ -18,6 +18,8 @@ struct Slot {
 unsafe extern "C" {
     fn penstock_replay_faithful(law: u32, slots: *mut Slot, count: u64);
     fn penstock_replay_slip(law: u32, slots: *mut Slot, count: u64);
+    fn penstock_connections_faithful(slots: *mut Slot, count: u64);
+    fn penstock_connections_slip(slots: *mut Slot, count: u64);
 }
 
 /// One way of compiling the kernel implementations.
@@ -33,14 +35,36 @@ pub(crate) fn replay_with_slip(law: usize, calls: &[Call]) -> Vec<[i64; MOST.sta
     replay_by(penstock_replay_slip, law, calls)
 }
 
-fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+/// The states after each step of connections, which [`Call`]s of Copa are from one
+/// [`OPEN`](crate::kernel_laws::copa::OPEN) to the next.
+pub(crate) fn connections(calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    connections_by(penstock_connections_faithful, calls)
+}
+
+/// The same with the planted slip.
+pub(crate) fn connections_with_slip(calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    connections_by(penstock_connections_slip, calls)
+}
+
+fn connections_by(step: unsafe extern "C" fn(slots: *mut Slot, count: u64), calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    let mut slots = slots(calls);
+    // SAFETY: as in `replay_by`.
+    unsafe { step(slots.as_mut_ptr(), slots.len() as u64) };
+    slots.iter().map(|slot| slot.state).collect()
+}
+
+fn slots(calls: &[Call]) -> Vec<Slot> {
     let slot = |call: &Call| Slot {
         params: call.params,
         state: call.state,
         observation: call.observation,
         event: call.event as u64,
     };
-    let mut slots: Vec<Slot> = calls.iter().map(slot).collect();
+    calls.iter().map(slot).collect()
+}
+
+fn replay_by(replay: Replay, law: usize, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    let mut slots = slots(calls);
     // SAFETY: the C function writes to the first `count` slots and nowhere else; `Slot` has the layout it expects,
     // eight-byte words without padding; it keeps no pointer and leaves slots of laws and events it does not know alone.
     unsafe { replay(law as u32, slots.as_mut_ptr(), slots.len() as u64) };

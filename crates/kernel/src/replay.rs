@@ -107,6 +107,33 @@ pub fn call_natively(build: Build, kernel_law: &'static KernelLaw, calls: &[Call
     }
 }
 
+/// The states after each step of connections of Copa, by the kernel implementation compiled for this processor. `calls` are as
+/// in [`connections`](crate::kernel_laws::copa::connections).
+pub fn connections_natively(build: Build, calls: &[Call]) -> Vec<[i64; MOST.state]> {
+    match build {
+        Build::Faithful => native::connections(calls),
+        Build::PlantedSlip => native::connections_with_slip(calls),
+    }
+}
+
+/// The same inside the running kernel.
+///
+/// # Errors
+/// As [`in_kernel`].
+pub fn connections_in_kernel(build: Build, calls: &[Call]) -> Result<Vec<[i64; MOST.state]>, Error> {
+    if let Some(missing) = missing().into_iter().next() {
+        return Err(missing.into());
+    }
+    let kernel = Kernel { law: "copa", object: load(build, "copa")? };
+    let mut outcomes = Vec::with_capacity(calls.len());
+    for batch in calls.chunks(BATCH) {
+        kernel.put(batch)?;
+        kernel.run("run_connection", batch.len(), outcomes.len())?;
+        kernel.take(batch.len(), &mut outcomes)?;
+    }
+    Ok(outcomes)
+}
+
 fn calls(vectors: &Vectors) -> Vec<Call> {
     vectors.iter().map(|vector| vector.call).collect()
 }
@@ -142,7 +169,7 @@ pub fn in_kernel(build: Build, vectors: &Vectors) -> Result<Report, Error> {
     if let Some(missing) = missing().into_iter().next() {
         return Err(missing.into());
     }
-    let kernel = Kernel { law: vectors.kernel_law.name, object: load(build, vectors.kernel_law)? };
+    let kernel = Kernel { law: vectors.kernel_law.name, object: load(build, vectors.kernel_law.name)? };
     let calls = calls(vectors);
     let mut outcomes = Vec::with_capacity(calls.len());
     let mut loop_ns = 0;
@@ -164,7 +191,7 @@ pub fn in_kernel(build: Build, vectors: &Vectors) -> Result<Report, Error> {
     Ok(report(vectors, outcomes, Some(cost)))
 }
 
-fn load(build: Build, kernel_law: &'static KernelLaw) -> Result<Object, Error> {
+fn load(build: Build, law: &'static str) -> Result<Object, Error> {
     let object = match build {
         Build::Faithful => FAITHFUL,
         Build::PlantedSlip => PLANTED_SLIP,
@@ -181,7 +208,7 @@ fn load(build: Build, kernel_law: &'static KernelLaw) -> Result<Object, Error> {
             remedy: "run a kernel with CONFIG_BPF_SYSCALL".to_owned(),
         }
         .into(),
-        _ => Error::Kernel { what: "load the programs", law: kernel_law.name, source },
+        _ => Error::Kernel { what: "load the programs", law, source },
     };
     // A copy, because the parser wants its words aligned, and bytes that were included are not.
     let aligned = object.to_vec();

@@ -20,9 +20,11 @@ use libbpf_rs::MapCore;
 use optional::available;
 use penstock_kernel::attach::pins::Pins;
 use penstock_kernel::attach::{self, Error, Place, Request, Scope, Which, controller, settings};
+use penstock_law::cc::copa::{Acknowledged, Copa};
 use penstock_law::cc::fast::{Fast, State};
 use penstock_law::cc::{self, Controller, Event};
-use penstock_law::quantity::Bytes;
+use penstock_law::estimate::Clocked;
+use penstock_law::quantity::{Bytes, Time};
 use penstock_law::{Fix, Law, Number, Registry};
 use penstock_scenario::model::Chosen;
 
@@ -66,7 +68,7 @@ fn the_spacing_is_ours_to_write() {
 
 /// A socket's own limit (SO_MAX_PACING_RATE) holds, as under the kernel's own controllers: 4 MB at 4 MB/s take a second.
 fn the_limit_of_a_socket_bounds_the_spacing() {
-    for law in ["fast", "ccpd"] {
+    for law in ["fast", "ccpd", "copa"] {
         let bench = Bench::new();
         bench.attach(law, SOCKETS, &[]).unwrap();
         ends(|ends| {
@@ -411,6 +413,54 @@ fn by_delay_the_windows_are_the_laws_and_nobody_else_needs_it() {
     }
 }
 
+/// Every window that the kernel's Copa went to on real acknowledgements is the one that the law in Rust goes to, called with the
+/// same acknowledgements from the first: bit for bit. A record does not say whether the application was short of data, so that the
+/// window may be either; in the default mode nothing else is missing.
+fn on_real_acknowledgements_copa_is_the_law() {
+    let bench = Bench::new();
+    let set = ["law.competitive=false", "law.delta=0.1"];
+    bench.attach("copa", Place::Sockets { default: None, trace: true }, &set).unwrap();
+    let chosen = controller_of_ours("copa", &set.map(str::to_owned)).unwrap();
+    let site = cc::Context { packet: Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+    let law: Copa<Fix<32>> = Copa::compile(&chosen.values, &site).unwrap();
+    let (mut ups, mut downs) = (0, 0);
+    ends(|ends| {
+        for _ in 0..100 {
+            let timeouts = bench.figure("timeouts");
+            ends.send("copa", 8_000_000).unwrap();
+            let mut records = Vec::new();
+            controller::trace(&bench.pins, "copa", |record| records.push(*record), || false).unwrap();
+            records.retain(|record| record.remote_port == 5000);
+            let mut s = law.initial_state();
+            // A record does not say that there was one.
+            for record in records.iter().filter(|_| bench.figure("timeouts") == timeouts) {
+                let before = s;
+                let rtt = record.price_or_capacity;
+                let after = [false, true].map(|app_limited| {
+                    let mut s = before;
+                    let ack = Acknowledged {
+                        now_s: Fix::span(Time(record.time_us * 1_000_000)),
+                        packets: record.acked,
+                        rtt_s: (rtt > 0.0).then(|| Fix::of(rtt)),
+                        average_s: Fix::of(record.rtt_s),
+                        app_limited,
+                    };
+                    law.on_ack(&mut s, &ack);
+                    s
+                });
+                let now = after.iter().find(|now| now.window.value() == record.window);
+                s = *now.unwrap_or_else(|| panic!("{record:?} after {before:?}: {after:?}"));
+                ups += u32::from(s.window > before.window);
+                downs += u32::from(s.window < before.window);
+            }
+            if ups >= 100 && downs >= 100 {
+                break;
+            }
+        }
+    });
+    assert!(ups >= 100 && downs >= 100, "{ups} times up, {downs} times down");
+}
+
 /// After a timeout the average of round trips starts over, and the smallest one stays. The first acknowledgement is of a packet
 /// that was sent again. Its sample is by TCP's timestamps (RFC 7323), so in whole milliseconds here, and is all of the new
 /// average: any average with the microseconds of before has a remainder.
@@ -503,6 +553,7 @@ fn main() {
             ("twenty_cycles_leave_nothing", twenty_cycles_leave_nothing),
             ("a_trace_has_a_record_an_acknowledgement", a_trace_has_a_record_an_acknowledgement),
             ("a_timeout_ends_the_average_of_round_trips", a_timeout_ends_the_average_of_round_trips),
+            ("on_real_acknowledgements_copa_is_the_law", on_real_acknowledgements_copa_is_the_law),
             ("the_windows_of_the_kernel_are_the_laws", the_windows_of_the_kernel_are_the_laws),
             (
                 "by_delay_the_windows_are_the_laws_and_nobody_else_needs_it",

@@ -5,6 +5,8 @@
 
 #[path = "error/conditioners.rs"]
 mod conditioners;
+#[path = "error/copa.rs"]
+mod copa;
 #[path = "error/ranges.rs"]
 mod ranges;
 

@@ -9,7 +9,8 @@ mod optional;
 use std::fs;
 use std::path::PathBuf;
 
-use penstock_kernel::kernel_laws::{KERNEL_LAWS, KernelLaw};
+use penstock_kernel::generators;
+use penstock_kernel::kernel_laws::{KERNEL_LAWS, KernelLaw, copa};
 use penstock_kernel::replay::{self, Build, Error, Report};
 use penstock_kernel::vectors::Vectors;
 
@@ -102,6 +103,13 @@ fn a_wrong_digit_in_a_vector_is_noticed(kernel_law: &'static KernelLaw) {
             "0 2305843009213693952 0 0 1",
             "0 2305843009213693951 0 0 1",
         ),
+        // By v / (delta W): 1 / (1/2 4) packets.
+        "copa" => (
+            "params 2147483648 0 0 0 0\n\
+             ack 17179869184 4294967296 2147483648 1 1 0 0 0 0 1 0 0 0 0 0 0 0 1 1 0 ->",
+            "19327352832 4294967296 2147483648 1 1 0 0 0 0 1 0 0",
+            "19327352832 4294967296 2147483648 1 1 0 0 0 0 1 0 1",
+        ),
         other => panic!("write a vector of `{other}`"),
     };
     let replay = |after: &str, mismatches: usize| {
@@ -110,6 +118,20 @@ fn a_wrong_digit_in_a_vector_is_noticed(kernel_law: &'static KernelLaw) {
     };
     replay(right, 0);
     replay(wrong, 1);
+}
+
+/// Whole connections of Copa, with the round trips that it remembers.
+fn connections_are_those_of_rust() {
+    let calls = generators::connections();
+    let states = copa::connections(&calls);
+    let kernel = replay::connections_in_kernel(Build::Faithful, &calls).unwrap();
+    for (at, (got, want)) in kernel.iter().zip(&states).enumerate() {
+        assert_eq!(got, want, "step {at}: {:?}", calls[at]);
+    }
+    assert_eq!(kernel.len(), states.len());
+    let slip = replay::connections_in_kernel(Build::PlantedSlip, &calls).unwrap();
+    let other = slip.iter().zip(&states).filter(|(got, want)| got != want).count();
+    assert!(other > 1000, "a slip changes {other} of {} states", states.len());
 }
 
 fn tests() -> Vec<(String, Test)> {
@@ -130,6 +152,7 @@ fn tests() -> Vec<(String, Test)> {
         );
         add("a_wrong_digit_in_a_vector_is_noticed", Box::new(|| a_wrong_digit_in_a_vector_is_noticed(kernel_law)));
     }
+    tests.push(("copa::connections_are_those_of_rust".to_owned(), Box::new(connections_are_those_of_rust)));
     tests
 }
 

@@ -8,7 +8,7 @@ use std::sync::Once;
 use std::{env, fs};
 
 use penstock_kernel::generators;
-use penstock_kernel::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST, kernel_law};
+use penstock_kernel::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST, copa, kernel_law};
 use penstock_kernel::replay::{self, Build};
 use penstock_kernel::vectors::{Vectors, is_number};
 use proptest::prelude::*;
@@ -85,6 +85,26 @@ fn a_wrong_digit_in_a_vector_is_noticed_and_named() {
     let named =
         "fast.txt: 1 vectors, 1 words wrong; the first at line 2: window_q32: got 17179869184, want 17179869185";
     assert_eq!(replay(&wrong), [named; 2]);
+}
+
+/// Connections of Copa, with the round trips that it remembers: every direction, both modes and each end of slow start is in them.
+#[test]
+fn connections_in_c_are_those_of_rust() {
+    let calls = generators::connections();
+    let states = copa::connections(&calls);
+    let native = replay::connections_natively(Build::Faithful, &calls);
+    for (at, (got, want)) in native.iter().zip(&states).enumerate() {
+        assert_eq!(got, want, "step {at}: {:?}", calls[at]);
+    }
+    let column = |name| kernel_law("copa").unwrap().words.state.iter().position(|word| *word == name).unwrap();
+    for name in ["slow_start", "competes", "up", "delta_q32", "min_rtt_q32", "standing_q32", "velocity_q32"] {
+        let word = column(name);
+        let changes = states.windows(2).filter(|pair| pair[0][word] != pair[1][word]).count();
+        assert!(changes >= 100, "{name} changed {changes} times");
+    }
+    let slip = replay::connections_natively(Build::PlantedSlip, &calls);
+    let other = slip.iter().zip(&states).filter(|(got, want)| got != want).count();
+    assert!(other > 1000, "a slip changes {other} of {} states", states.len());
 }
 
 /// Any words at all, far outside the ranges of the vectors.

@@ -5,7 +5,7 @@ mod bbr3;
 mod cbr;
 pub mod ccp;
 mod ccpd;
-mod copa;
+pub mod copa;
 mod cubic;
 mod dctcp;
 mod delays;

@@ -11,7 +11,7 @@ mod windowed;
 pub use bottleneck::{BottleneckEstimate, Committed, History, Lookback, PacketPairs, buffer_level, buffer_size};
 pub use clock::Clocked;
 pub use marks::{MarkEstimate, MarkRegister, PriceTable};
-pub(crate) use recent::RecentMin;
+pub use recent::RecentMin;
 pub use rtt::{AverageRtt, BaseRtt, MostRtt};
 pub use trains::{Pair, Trains};
 pub use windowed::{WindowedMax, WindowedMin};

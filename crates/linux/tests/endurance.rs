@@ -34,7 +34,7 @@ struct Case {
     most: fn(&Windows) -> f64,
 }
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 4] = [
     Case {
         law: "fast",
         settings: &["law.alpha=20 packets"],
@@ -61,6 +61,14 @@ const CASES: [Case; 3] = [
         least: 1.0,
         most: |windows| windows.seen * SECONDS as f64,
     },
+    Case {
+        law: "copa",
+        settings: &["law.competitive=false"],
+        queue: "",
+        both_ends: false,
+        least: 2.0,
+        most: |_| 2.0 * HOLDS,
+    },
 ];
 
 /// Observations by the acknowledgements of a run.
@@ -70,7 +78,7 @@ struct Windows {
     marked: u64,
     least: f64,
     most: f64,
-    /// The largest of its other observations: a price [s], or a capacity [packets/s].
+    /// The largest of its other observations: a price [s], a capacity [packets/s], or a round trip [s].
     seen: f64,
 }
 
@@ -128,9 +136,9 @@ fn half_a_minute_of_each_controller() {
     });
     let mut attached: Vec<String> = attach::status(&bench.pins).unwrap().into_iter().map(|one| one.name).collect();
     attached.sort();
-    assert_eq!(attached, ["ccpd", "fast", "leadlag"]);
+    assert_eq!(attached, ["ccpd", "copa", "fast", "leadlag"]);
     let made = bench::Objects::pinned(&bench.pins);
-    assert_eq!((made.links.len(), made.left()), (3, made.clone()));
+    assert_eq!((made.links.len(), made.left()), (4, made.clone()));
     drop(bench);
     bench::eventually(|| CASES.iter().all(|case| !available().contains(&case.law.to_owned())));
     // Programs go with the maps that hold them.

@@ -6,15 +6,17 @@
 //! Differs: packets for bytes; a round trip of the velocity is a smoothed round-trip time, and fast changes turn at once, as in
 //! mvfst; the smallest round trip of a window is exact but for a fifteenth of it; a window does not grow while the application is
 //! short of data; after a timeout, which the paper leaves out, two packets start again.
+//!
+//! Kernel implementation: `bpf/law/copa.h`, held equal bit for bit by `vectors/copa.txt`, and over whole connections by a replay.
 
 use alloc::string::String;
 
 use super::{
     AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage,
 };
-use crate::estimate::RecentMin;
+use crate::estimate::{Clocked, RecentMin};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::Number;
+use crate::number::{Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -63,13 +65,13 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             "section 2.2",
         ),
     ],
-    observables: Observables::of::<Copa>(),
+    observables: Observables::of::<Copa<f64>>(),
     linearisation: Linearisation::Unsupported(
         "it never settles: each step has the same size, up or down, whatever the distance to its target, and so it has no derivative",
     ),
-    real: &build::<f64, Copa>,
+    real: &build::<f64, Copa<f64>>,
     dual: None,
-    fixed: None,
+    fixed: Some(&build::<Fix<32>, Copa<Fix<32>>>),
     kernel: None,
 };
 
@@ -82,19 +84,59 @@ const STEADY: u32 = 3;
 /// [packets]
 const LEAST: f64 = 2.0;
 
+/// Copa's compiled parameters.
 #[derive(Debug)]
-struct Copa {
-    delta: f64,
-    competitive: bool,
-    min_rtt_window: f64,
-    mode_window: f64,
-    nearly_empty: f64,
-    initial_window: f64,
+pub struct Copa<N> {
+    /// delta
+    pub delta: N,
+    /// True if delta changes where others fill the queue.
+    pub competitive: bool,
+    /// The time that the smallest round trip is of [s].
+    pub min_rtt_window_s: N,
+    /// Round trips that the mode goes by.
+    pub mode_window: N,
+    /// The share of the largest queueing delay below which a queue is nearly empty.
+    pub nearly_empty: N,
+    initial_window: N,
+    zero: N,
+    half: N,
+    one: N,
+    two: N,
+    rounds: N,
+    least: N,
+}
+
+/// Round trips of the times that Copa goes by [s].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Extremes<N> {
+    /// The smallest of `min_rtt_window`.
+    pub least: N,
+    /// The smallest of the last half of a round trip.
+    pub half: N,
+    /// The smallest of `mode_window` round trips; read with `competitive` only.
+    pub low: N,
+    /// The largest of the same time.
+    pub high: N,
+}
+
+/// An acknowledgement, as Copa reads it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Acknowledged<N> {
+    /// Its time [s].
+    pub now_s: N,
+    /// Packets newly delivered.
+    pub packets: u32,
+    /// The round trip that it measured [s].
+    pub rtt_s: Option<N>,
+    /// The average round trip [s].
+    pub average_s: N,
+    /// See [`Delivery::app_limited`].
+    pub app_limited: bool,
 }
 
 numbers! {
     /// The state of Copa.
-    struct State {
+    pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
         /// How many steps of 1/delta packets a round trip takes.
@@ -107,37 +149,54 @@ numbers! {
         standing: "s" as "Standing round-trip time",
     }
     frozen {
+        /// The rate was not yet above the target.
         slow_start: bool,
+        /// Others fill the queue.
         competes: bool,
+        /// The direction of the window.
         up: bool,
-        /// Round trips in that direction.
+        /// Round trips in that direction, three at most.
         steady: u32,
-        /// The start of the round trip, and the window then.
-        since_s: f64,
-        before: f64,
+        /// The start of the round trip [s], and the window then [packets].
+        since_s: N,
+        /// See `since_s`.
+        before: N,
         /// A loss in this round trip.
         lost: bool,
-        app_limited: bool,
-        least: RecentMin<KEPT>,
-        half: RecentMin<KEPT>,
-        /// Smallest and largest round trip of the time that the mode goes by; the largest with the other sign.
-        low: RecentMin<KEPT>,
-        high: RecentMin<KEPT>,
+        /// Round trips of `min_rtt_window`.
+        least: RecentMin<N, KEPT>,
+        /// Those of the last half of a round trip.
+        half: RecentMin<N, KEPT>,
+        /// Those of the time that the mode goes by.
+        low: RecentMin<N, KEPT>,
+        /// The same with the other sign.
+        high: RecentMin<N, KEPT>,
     }
 }
 
-impl Copa {
-    /// Measures the queue once a round trip.
-    fn measure(&self, s: &mut State<f64>, now_s: f64, rtt_s: f64, average_s: f64) {
-        let long_s = Number::max(self.min_rtt_window, ROUNDS * s.min_rtt);
-        s.min_rtt = s.least.take(now_s, rtt_s, long_s);
-        s.standing = Number::max(s.half.take(now_s, rtt_s, average_s / 2.0), s.min_rtt);
+impl<N: Number> Copa<N> {
+    /// Measures the queue.
+    fn measure(&self, s: &mut State<N>, now_s: N, rtt_s: N, average_s: N) {
+        let long_s = self.min_rtt_window_s.max(self.rounds * s.min_rtt);
+        let least = s.least.take(now_s, rtt_s, long_s);
+        let half = s.half.take(now_s, rtt_s, self.half * average_s);
+        let (mut low, mut high) = (self.zero, self.zero);
+        if self.competitive {
+            let mode_s = self.mode_window * average_s;
+            low = s.low.take(now_s, rtt_s, mode_s);
+            high = -s.high.take(now_s, -rtt_s, mode_s);
+        }
+        self.see(s, &Extremes { least, half, low, high });
+    }
+
+    /// The queue by round trips of several times, and the mode that follows from it.
+    pub fn see(&self, s: &mut State<N>, seen: &Extremes<N>) {
+        s.min_rtt = seen.least;
+        s.standing = seen.half.max(s.min_rtt);
         if !self.competitive {
             return;
         }
-        let low = s.low.take(now_s, rtt_s, self.mode_window * average_s);
-        let high = -s.high.take(now_s, -rtt_s, self.mode_window * average_s);
-        let competes = low > s.min_rtt + self.nearly_empty * (high - s.min_rtt);
+        let competes = seen.low > s.min_rtt + self.nearly_empty * (seen.high - s.min_rtt);
         if s.competes && !competes {
             s.delta = self.delta;
         }
@@ -145,125 +204,140 @@ impl Copa {
     }
 
     /// An acknowledgement moves the window towards the target rate 1 / (delta d_q).
-    fn step(s: &mut State<f64>, now_s: f64, packets: f64) {
+    fn step(&self, s: &mut State<N>, ack: &Acknowledged<N>) {
+        let packets = N::count(ack.packets);
         let queue = s.standing - s.min_rtt;
         // W / RTTstanding <= 1 / (delta d_q), without a division by nothing.
         let up = s.window * s.delta * queue <= s.standing;
         if s.slow_start {
             if up {
-                s.window += if s.app_limited { 0.0 } else { packets };
+                s.window += if ack.app_limited { self.zero } else { packets };
                 return;
             }
             s.slow_start = false;
-            (s.since_s, s.before) = (now_s, s.window);
+            (s.since_s, s.before) = (ack.now_s, s.window);
         }
         // What is fast in one direction turns at once, and another round trip begins.
-        if up != s.up && s.velocity > 1.0 {
-            (s.up, s.velocity, s.steady) = (up, 1.0, 0);
-            (s.since_s, s.before) = (now_s, s.window);
+        if up != s.up && s.velocity > self.one {
+            (s.up, s.velocity, s.steady) = (up, self.one, 0);
+            (s.since_s, s.before) = (ack.now_s, s.window);
         }
         let by = s.velocity * packets / (s.delta * s.window);
         if !up {
-            s.window = Number::max(s.window - by, LEAST);
-        } else if !s.app_limited {
+            s.window = (s.window - by).max(self.least);
+        } else if !ack.app_limited {
             s.window += by;
         }
     }
 
     /// A round trip is over: where the window went in it.
-    fn turn(s: &mut State<f64>, now_s: f64) {
+    fn turn(&self, s: &mut State<N>, now_s: N) {
         let up = s.window > s.before;
         (s.since_s, s.before) = (now_s, s.window);
-        if up == s.up {
+        if up != s.up {
+            (s.up, s.steady, s.velocity) = (up, 0, self.one);
+            return;
+        }
+        if s.steady < STEADY {
             s.steady += 1;
-            if s.steady >= STEADY {
-                s.velocity = Number::max(Number::min(2.0 * s.velocity, s.window * s.delta), 1.0);
-            }
-        } else {
-            (s.up, s.steady, s.velocity) = (up, 0, 1.0);
+        }
+        if s.steady >= STEADY {
+            s.velocity = (self.two * s.velocity).min(s.window * s.delta).max(self.one);
         }
     }
 
-    fn on_ack(&self, s: &mut State<f64>, now_s: f64, ack: &AckSample, average_s: f64) {
-        if let Some(rtt) = ack.rtt {
-            self.measure(s, now_s, rtt.seconds(), average_s);
+    /// An acknowledgement.
+    pub fn on_ack(&self, s: &mut State<N>, ack: &Acknowledged<N>) {
+        if let Some(rtt_s) = ack.rtt_s {
+            self.measure(s, ack.now_s, rtt_s, ack.average_s);
         }
-        if s.min_rtt == 0.0 {
+        if s.min_rtt == self.zero {
             return;
         }
-        Self::step(s, now_s, f64::from(ack.packets));
-        if !s.slow_start && now_s - s.since_s >= average_s {
-            Self::turn(s, now_s);
+        self.step(s, ack);
+        if !s.slow_start && ack.now_s - s.since_s >= ack.average_s {
+            self.turn(s, ack.now_s);
         }
     }
 }
 
-impl Law<f64> for Copa {
+impl<N: Clocked> Law<N> for Copa<N> {
     type Role = Controller;
-    type State = State<f64>;
+    type State = State<N>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
-            delta: values.number("delta"),
+            delta: N::of(values.number("delta")),
             competitive: values.switch("competitive"),
-            min_rtt_window: values.number("min_rtt_window"),
-            mode_window: values.number("mode_window"),
-            nearly_empty: values.number("nearly_empty"),
-            initial_window: context.initial_window,
+            min_rtt_window_s: N::of(values.number("min_rtt_window")),
+            mode_window: N::of(values.number("mode_window")),
+            nearly_empty: N::of(values.number("nearly_empty")),
+            initial_window: N::of(context.initial_window),
+            zero: N::of(0.0),
+            half: N::of(0.5),
+            one: N::of(1.0),
+            two: N::of(2.0),
+            rounds: N::of(ROUNDS),
+            least: N::of(LEAST),
         })
     }
 
-    fn initial_state(&self) -> State<f64> {
+    fn initial_state(&self) -> State<N> {
         State {
             window: self.initial_window,
-            velocity: 1.0,
+            velocity: self.one,
             delta: self.delta,
-            min_rtt: 0.0,
-            standing: 0.0,
+            min_rtt: self.zero,
+            standing: self.zero,
             slow_start: true,
             competes: false,
             up: true,
             steady: 0,
-            since_s: 0.0,
-            before: 0.0,
+            since_s: self.zero,
+            before: self.zero,
             lost: false,
-            app_limited: false,
-            least: RecentMin::START,
-            half: RecentMin::START,
-            low: RecentMin::START,
-            high: RecentMin::START,
+            least: RecentMin::nothing(),
+            half: RecentMin::nothing(),
+            low: RecentMin::nothing(),
+            high: RecentMin::nothing(),
         }
     }
 
-    fn on_event(&self, s: &mut State<f64>, event: Event, _: &Observation<f64>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, _: &Observation<N>) {
         match event {
             Event::Round => {
                 if s.competes && !s.lost {
-                    s.delta = 1.0 / (1.0 / s.delta + 1.0);
+                    s.delta = self.one / (self.one / s.delta + self.one);
                 }
                 s.lost = false;
             }
             Event::Congestion if s.competes => {
                 s.lost = true;
-                s.delta = Number::min(2.0 * s.delta, self.delta);
+                s.delta = (self.two * s.delta).min(self.delta);
             }
             Event::Timeout => {
-                (s.window, s.velocity, s.steady, s.slow_start) = (LEAST, 1.0, 0, true);
+                (s.window, s.velocity, s.steady, s.slow_start) = (self.least, self.one, 0, true);
             }
             Event::Congestion | Event::Ack { .. } | Event::Tick => {}
         }
     }
 
-    fn on_detail(&self, s: &mut State<f64>, delivery: &Delivery, seen: &Observation<f64>) {
-        if let DeliveryEvent::Ack(ack) = &delivery.event {
-            s.app_limited = delivery.app_limited;
-            self.on_ack(s, delivery.now.seconds(), ack, seen.rtt_s);
+    fn on_detail(&self, s: &mut State<N>, delivery: &Delivery, seen: &Observation<N>) {
+        if let DeliveryEvent::Ack(AckSample { packets, rtt, .. }) = delivery.event {
+            let ack = Acknowledged {
+                now_s: N::span(delivery.now),
+                packets,
+                rtt_s: rtt.map(N::span),
+                average_s: seen.rtt_s,
+                app_limited: delivery.app_limited,
+            };
+            self.on_ack(s, &ack);
         }
     }
 
-    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
         // Section 2.1: twice the rate, so that the window is what limits.
-        Output { window: s.window, gap_s: s.standing / (2.0 * s.window) }
+        Output { window: s.window, gap_s: s.standing / (self.two * s.window) }
     }
 
     fn requirements(&self) -> Requirements {
@@ -278,20 +352,20 @@ mod tests {
 
     const BASE_S: f64 = 0.04;
 
-    fn law(set: &[(&str, f64)]) -> Copa {
+    fn law(set: &[(&str, f64)]) -> Copa<f64> {
         let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Copa::compile(&values, &context).unwrap()
     }
 
-    fn ack(law: &Copa, s: &mut State<f64>, now_s: f64, delay_s: f64) {
-        let rtt = Some(Time::from_seconds(BASE_S + delay_s));
-        let sample = AckSample { packets: 1, marked: 0, lost: 0, in_flight_before: 0, rtt, rate: None };
-        law.on_ack(s, now_s, &sample, BASE_S + delay_s);
+    fn ack(law: &Copa<f64>, s: &mut State<f64>, now_s: f64, delay_s: f64) {
+        let rtt_s = Some(Time::from_seconds(BASE_S + delay_s).seconds());
+        let ack = Acknowledged { now_s, packets: 1, rtt_s, average_s: BASE_S + delay_s, app_limited: false };
+        law.on_ack(s, &ack);
     }
 
     /// Past slow start, with a round trip of the empty path in mind.
-    fn past_start(law: &Copa, window: f64) -> State<f64> {
+    fn past_start(law: &Copa<f64>, window: f64) -> State<f64> {
         let mut s = law.initial_state();
         ack(law, &mut s, 0.0, 0.0);
         State { window, before: window, slow_start: false, ..s }
@@ -321,7 +395,7 @@ mod tests {
         let mut seen = [0.0; 8];
         for (at, velocity) in (1..).zip(&mut seen) {
             s.window += 0.01;
-            Copa::turn(&mut s, f64::from(at));
+            law.turn(&mut s, f64::from(at));
             *velocity = s.velocity;
         }
         assert_eq!(seen[..5], [1.0, 1.0, 2.0, 4.0, 8.0]);

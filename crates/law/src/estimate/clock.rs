@@ -32,9 +32,9 @@ impl Clocked for Dual {
 /// in whatever world it runs.
 impl Clocked for Fix<32> {
     fn span(measured: Time) -> Self {
-        // 2^31 s of microseconds times 2^32 would overflow; a span that long saturates instead.
-        let us = measured.microseconds().min(u64::from(u32::MAX));
-        Self((((us << 32) + 500_000) / 1_000_000) as i64)
+        // 2^64 ps are fewer seconds than 2^31, so that nothing saturates.
+        let (whole, rest) = (measured.microseconds() / 1_000_000, measured.microseconds() % 1_000_000);
+        Self(((whole << 32) + ((rest << 32) + 500_000) / 1_000_000) as i64)
     }
 
     /// A clock has whole nanoseconds, not the span between two of its stamps: that is a nanosecond too short or too long.
@@ -56,6 +56,12 @@ mod tests {
         assert_eq!(Fix::<32>::span(Time::from_seconds(0.5)), Fix::<32>(1 << 31));
         assert_eq!(Fix::<32>::span(Time::from_seconds(100.0)), Fix::<32>(100 << 32));
         assert!(Fix::<32>::span(Time::NEVER).0 > 0);
+    }
+
+    /// A clock that reads more than 2^32 us, which are 71 minutes, still runs.
+    #[test]
+    fn fixed_point_sees_hours() {
+        assert_eq!(Fix::<32>::span(Time::from_seconds(10_000.5)), Fix::<32>((10_000 << 32) + (1 << 31)));
     }
 
     /// Packets of a burst come 123 ns apart at 100 Gbit/s: 528 units of 2^-32 s.

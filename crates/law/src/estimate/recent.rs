@@ -1,4 +1,6 @@
 //! The smallest sample of a time that goes along.
+//!
+//! Kernel implementation: `bpf/law/recent.h`.
 
 use crate::number::Number;
 
@@ -6,26 +8,29 @@ use crate::number::Number;
 /// one before, and comes less than a `K - 1`-th of the window after it, lives no longer than that one. So the window is exact but
 /// for such a part. The largest sample is the smallest with the other sign.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RecentMin<const K: usize> {
+pub struct RecentMin<N, const K: usize> {
     /// Times and samples, from the smallest and oldest to the newest [s].
-    kept: [(f64, f64); K],
+    kept: [(N, N); K],
     len: usize,
-    latest: f64,
+    latest: N,
 }
 
-impl<const K: usize> RecentMin<K> {
+impl<N: Number, const K: usize> RecentMin<N, K> {
     /// Nothing measured yet.
-    pub(crate) const START: Self = Self { kept: [(0.0, 0.0); K], len: 0, latest: 0.0 };
+    pub fn nothing() -> Self {
+        let zero = N::of(0.0);
+        Self { kept: [(zero, zero); K], len: 0, latest: zero }
+    }
 
-    /// Takes in a sample at `now_s`, and returns the smallest of the last `window_s`.
-    pub(crate) fn take(&mut self, now_s: f64, sample: f64, window_s: f64) -> f64 {
-        let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - at > window_s).count();
+    /// Takes in a sample at `now_s` [s], and returns the smallest of the last `window_s` [s].
+    pub fn take(&mut self, now_s: N, sample: N, window_s: N) -> N {
+        let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - *at > window_s).count();
         self.kept.copy_within(over..self.len, 0);
         self.len -= over;
         while self.len > 0 && self.kept[self.len - 1].1 >= sample {
             self.len -= 1;
         }
-        let apart_s = window_s / Number::max(K as f64 - 1.0, 1.0);
+        let apart_s = window_s / N::of(Number::max(K as f64 - 1.0, 1.0));
         // A shorter window than before may leave more samples than it has parts.
         if self.len == 0 || (self.len < K && now_s - self.kept[self.len - 1].0 >= apart_s) {
             self.kept[self.len] = (now_s, sample);
@@ -36,7 +41,7 @@ impl<const K: usize> RecentMin<K> {
     }
 
     /// The smallest sample, or the latest where none is kept.
-    pub(crate) fn get(&self) -> f64 {
+    pub fn get(&self) -> N {
         if self.len == 0 { self.latest } else { self.kept[0].1 }
     }
 }
@@ -51,7 +56,7 @@ mod tests {
     #[test]
     fn the_smallest_is_that_of_the_window() {
         const K: usize = 16;
-        let (mut least, mut all, mut draw) = (RecentMin::<K>::START, Vec::new(), 7u64);
+        let (mut least, mut all, mut draw) = (RecentMin::<f64, K>::nothing(), Vec::new(), 7u64);
         for at in 0..5000 {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let now_s = f64::from(at) * 0.01;

@@ -33,7 +33,8 @@ pub struct Record {
     pub rtt_s: f64,
     /// The smallest round-trip time in it [s].
     pub base_rtt_s: f64,
-    /// The third number in it: a price [s], or the capacity [packets/s].
+    /// The third number in it: a price [s], or the capacity [packets/s]; of Copa the round trip of this acknowledgement [s], and
+    /// zero where it has none.
     pub price_or_capacity: f64,
 }
 

@@ -1,6 +1,7 @@
 //! Parameters as the programs have them: the compiled ones of the law in Rust, in the order of `struct law` of its program.
 
 use penstock_law::cc::ccp::Control;
+use penstock_law::cc::copa::Copa;
 use penstock_law::cc::fast::Fast;
 use penstock_law::cc::leadlag::LeadLag;
 use penstock_law::cc::{self, Controller, Marks};
@@ -94,6 +95,14 @@ pub(super) fn ccpd(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Err
     Ok(ProgramParameters::new(words, false))
 }
 
+pub(super) fn copa(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
+    let law: Copa<Fix<32>> = compiled(chosen)?;
+    let average = law.requirements().average_rtt.expect("Copa goes by an average");
+    let numbers = [law.delta, law.min_rtt_window_s, law.mode_window, law.nearly_empty].map(|word| word.0);
+    let words = numbers.into_iter().chain([i64::from(law.competitive), number(average.most).0]).collect();
+    Ok(ProgramParameters::new(words, false))
+}
+
 /// The packet pairs that are kept, as in bpf/cc/ccpd.bpf.c.
 const MOST_PAIRS: u32 = 64;
 /// The longest register of marks, as in bpf/cc/leadlag.bpf.c.
@@ -178,6 +187,19 @@ mod tests {
         assert_eq!(told(&["law.kd=0"]).unwrap()[5], 0, "without derivative nothing is kept");
         assert_eq!(told(&["law.derivative_span=ack", "law.window_form=explicit"]).unwrap()[5], 2);
         assert!(told(&["law.pairs=65"]).unwrap_err().to_string().contains("keeps at most 64"));
+    }
+
+    #[test]
+    fn copa_gets_its_mode_and_its_average() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            copa(&controller("copa", &set).unwrap()).unwrap()
+        };
+        assert!(!told(&[]).requires_ecn);
+        let Fix::<32>(tenth) = penstock_law::Number::of(0.1);
+        assert_eq!(told(&[]).words, [1 << 31, 10 << 32, 5 << 32, tenth, 1, 1 << 29]);
+        let other = told(&["law.delta=0.25", "law.min_rtt_window=1 s", "law.competitive=false"]);
+        assert_eq!(other.words, [1 << 30, 1 << 32, 5 << 32, tenth, 0, 1 << 29]);
     }
 
     #[test]
