@@ -47,6 +47,8 @@ pub struct Hosted {
     mtu: f64,
     initial_window: f64,
     epoch: Instant,
+    /// When its first packet left. What left before is of another path (RFC 9000, section 9.4).
+    began: Option<Instant>,
     now: Time,
     observation: Observation<f64>,
     base: BaseRtt<f64>,
@@ -107,6 +109,7 @@ impl Hosted {
             mtu: f64::from(mtu.max(1)),
             initial_window,
             epoch,
+            began: None,
             now: Time::ZERO,
             observation: Observation::zero(),
             base: BaseRtt::UNKNOWN,
@@ -252,6 +255,12 @@ impl Hosted {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// True for a packet that left at `sent` by this controller, or by one that it is a copy of. Packets of a path before MUST NOT
+    /// contribute (RFC 9000, section 9.4).
+    fn is_own(&self, sent: Instant) -> bool {
+        self.began.is_some_and(|began| sent >= began)
+    }
+
     /// The time as laws have it; it never goes back.
     fn look(&mut self, now: Instant) {
         let span = now.saturating_duration_since(self.epoch);
@@ -392,6 +401,7 @@ impl Drop for Hosted {
 impl congestion::Controller for Hosted {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         self.advance(now);
+        self.began.get_or_insert(now);
         if std::mem::take(&mut self.idle) && self.flights.under_way() == 0 {
             self.detail(DeliveryEvent::IdleRestart);
         }
@@ -402,6 +412,9 @@ impl congestion::Controller for Hosted {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        if !self.is_own(sent) {
+            return;
+        }
         self.smoothed_s = Some(rtt.get().as_secs_f64());
         self.look(now);
         if self.heard.bytes == 0 {
@@ -476,6 +489,9 @@ impl congestion::Controller for Hosted {
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
         self.advance(now);
+        if !self.is_own(sent) {
+            return;
+        }
         if lost_bytes == 0 {
             self.echo(now, sent);
             return;

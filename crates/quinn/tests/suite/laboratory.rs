@@ -3,6 +3,8 @@
 //! Each flow is a client that sends without end to a server. All share one FIFO line with a buffer. Acknowledgements come back
 //! over a line that is never full.
 
+pub(crate) mod moves;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,7 +17,7 @@ use penstock_law::law::Instances;
 use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Registry, Values};
 use penstock_quinn::Factory;
-use quinn_proto::congestion::{self, ControllerFactory};
+use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig,
@@ -216,33 +218,6 @@ fn transport(makes: Option<Makes>) -> Arc<TransportConfig> {
         config.congestion_controller_factory(makes);
     }
     Arc::new(config)
-}
-
-/// A flow whose receiver changes its address after two seconds: the sender's controller just before and 60 ms later, and how
-/// many bytes came in half a second.
-pub(crate) fn migration(line: Line, flow: Makes, to: Ipv4Addr) -> ([Box<dyn congestion::Controller>; 2], u64) {
-    let mut laboratory = Laboratory::new(line, 1);
-    let mut now = laboratory.begin;
-    // The sender accepts the connection: a server stays where it is.
-    let accepts = Arc::new(laboratory.accepts(Some(flow)));
-    laboratory.sides[0].endpoint.set_server_config(Some(accepts));
-    laboratory.connect(1, transport(None), now);
-    let begin = now;
-    let mut until = |laboratory: &mut Laboratory, ms: u64| {
-        let until = begin + Duration::from_millis(ms);
-        while let Some(next) = laboratory.next().filter(|next| *next <= until) {
-            now = now.max(next);
-            laboratory.step(now);
-        }
-        let connection = &laboratory.sides[0].connection.as_ref().unwrap().1;
-        (connection.congestion_state().clone_box(), laboratory.sides[1].taken)
-    };
-    let (before, had) = until(&mut laboratory, 2000);
-    laboratory.sides[1].address = SocketAddr::from((to, 20_000));
-    let (after, _) = until(&mut laboratory, 2060);
-    let (_, has) = until(&mut laboratory, 2500);
-    assert_eq!(laboratory.sides[0].connection.as_ref().unwrap().1.remote_address(), laboratory.sides[1].address);
-    ([before, after], has - had)
 }
 
 fn address(number: usize) -> SocketAddr {

@@ -3,6 +3,7 @@
 
 mod conformance;
 mod laboratory;
+mod paths;
 mod refused;
 mod rules;
 mod sequences;

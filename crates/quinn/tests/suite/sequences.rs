@@ -13,7 +13,8 @@ use penstock_quinn::{Factory, Hosted, LawConfig};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, Controller as _, ControllerFactory};
 
-use crate::laboratory::{Line, PACKET, makes, migration, run};
+use crate::laboratory::moves::migration;
+use crate::laboratory::{Line, PACKET, makes, run};
 
 /// Keeps quinn's estimates of the round-trip time: only quinn makes them.
 #[derive(Clone)]
@@ -107,7 +108,8 @@ fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
     let begin = Instant::now();
     let (mut now, mut mtu) = (begin, 1200u64);
     let mut hosted = factory.host(now, mtu as u16);
-    let mut sent: Vec<(Instant, u64)> = Vec::new();
+    let mut sent: Vec<(Instant, u64, u64)> = Vec::new();
+    let (mut number, mut largest) = (0, None);
     let law = factory.law();
     for _ in 0..draws.below(60) {
         // Time stands still, goes on, and jumps; some seconds of a sequence of quinn are like the first two.
@@ -120,8 +122,9 @@ fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
         match draws.below(12) {
             0..4 => {
                 let bytes = 1 + draws.below(10 * mtu);
-                hosted.on_sent(now, bytes, sent.len() as u64);
-                sent.push((now, bytes));
+                number += 1;
+                hosted.on_sent(now, bytes, number);
+                sent.push((now, bytes, number));
             }
             4..8 => {
                 for _ in 0..draws.below(4) {
@@ -129,17 +132,25 @@ fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
                     let known = !sent.is_empty() && draws.below(20) > 0;
                     let at = draws.below(sent.len().max(1) as u64) as usize;
                     let (left, bytes) = if known {
-                        sent.swap_remove(at)
+                        let (left, bytes, acknowledged) = sent.swap_remove(at);
+                        largest = largest.max(Some(acknowledged));
+                        (left, bytes)
                     } else {
                         (begin + draws.span().min(now - begin), draws.below(1 << 20))
                     };
                     hosted.on_ack(now, left, bytes, draws.below(4) == 0, rtt);
                 }
-                let in_flight = draws.below(2 * sent.iter().map(|(_, bytes)| bytes).sum::<u64>() + 1);
-                hosted.on_end_acks(now, in_flight, draws.below(4) == 0, None);
+                let in_flight = draws.below(2 * sent.iter().map(|(_, bytes, _)| bytes).sum::<u64>() + 1);
+                // The largest that was ever acknowledged; in a frame in twenty none, and in another one that never was sent.
+                let largest = match draws.below(20) {
+                    0 => None,
+                    1 => Some(draws.next()),
+                    _ => largest,
+                };
+                hosted.on_end_acks(now, in_flight, draws.below(4) == 0, largest);
             }
             8 => {
-                let left = sent.last().map_or(begin, |(left, _)| *left);
+                let left = sent.last().map_or(begin, |(left, ..)| *left);
                 hosted.on_congestion_event(now, left, draws.below(8) == 0, draws.below(1 << 20));
             }
             9 => hosted.on_congestion_event(now, now, false, 0),
@@ -201,7 +212,7 @@ fn a_controller_moves_with_its_peer() {
     for name in ["newreno", "fast", "bbr3"] {
         for (to, same) in [(Ipv4Addr::LOCALHOST, true), (Ipv4Addr::new(127, 0, 0, 2), false)] {
             let factory = LawConfig::new(&Registry::standard(), name).unwrap().build().unwrap();
-            let ([before, after], bytes) = migration(line, makes(factory), to);
+            let ([before, after], bytes) = migration(line, makes(factory), to, 2000);
             let [before, after] = [before, after].map(|one| one.into_any().downcast::<Hosted>().unwrap());
             let (had, has) = (before.window(), after.window());
             println!("{name} to {to}: {had} B to {has} B, {bytes} B in 0.5 s");
