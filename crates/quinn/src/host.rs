@@ -27,7 +27,9 @@ const MOST_TICKS: u32 = 64;
 struct Heard {
     /// Bytes acknowledged.
     bytes: u64,
-    /// Those of them that may raise the window: sent after the last congestion event, and not by a path short of data.
+    /// Those of them outside recovery: sent after the last congestion event.
+    outside: u64,
+    /// Those of these that may raise the window: not of a path short of data.
     grows: u64,
     /// Bytes under way before.
     in_flight_before: u64,
@@ -58,7 +60,7 @@ pub struct Hosted {
     unsound: u64,
     flights: Flights,
     heard: Heard,
-    /// Bytes that may raise the window, and are no whole packet yet.
+    /// Bytes outside recovery that are no whole packet yet.
     rest: f64,
     /// The part of a packet that datagrams of another size left over.
     part: f64,
@@ -198,17 +200,20 @@ impl Hosted {
         self.answer(output);
     }
 
-    /// An event of time. On a path short of data it does not raise the window (RFC 9002, section 7.8): an event that would is none.
-    fn event_unraised(&mut self, event: Event) {
-        if !self.limited {
+    /// An event that on a path short of data may reduce the law's window and rate, but not raise them (RFC 9002, section 7.8): one
+    /// that would is none.
+    fn event_unraised(&mut self, event: Event, limited: bool) {
+        if !limited {
             return self.event(event);
         }
         let (at, before) = (self.at, self.output);
         self.law().0.keep(at);
         self.event(event);
-        if self.output.window > before.window {
+        // The law's own numbers: of a window that its rate bounds too, the one that does not act now would act later.
+        let rate = |output: Output<f64>| if output.gap_s > 0.0 { output.gap_s.recip() } else { f64::INFINITY };
+        if self.output.window > before.window || rate(self.output) > rate(before) {
             self.law().0.bring_back(at);
-            self.output = before;
+            self.answer(before);
         }
     }
 
@@ -286,7 +291,7 @@ impl Hosted {
                 next = Time(self.now.0.saturating_add(period.0));
                 break;
             }
-            self.event_unraised(Event::Tick);
+            self.event_unraised(Event::Tick, self.limited);
             next = Time(next.0.saturating_add(period.0.max(1)));
             made_up += 1;
         }
@@ -423,8 +428,9 @@ impl congestion::Controller for Hosted {
         }
         self.flights.acknowledge(sent, self.now, bytes, self.packet);
         self.heard.bytes = self.heard.bytes.saturating_add(bytes);
-        if self.recovery.is_none_or(|start| sent > start) && !app_limited {
-            self.heard.grows = self.heard.grows.saturating_add(bytes);
+        if self.recovery.is_none_or(|start| sent > start) {
+            self.heard.outside = self.heard.outside.saturating_add(bytes);
+            self.heard.grows = self.heard.grows.saturating_add(if app_limited { 0 } else { bytes });
         }
     }
 
@@ -465,18 +471,18 @@ impl congestion::Controller for Hosted {
         let lost = std::mem::take(&mut self.lost);
         let in_flight_before = self.packets(heard.in_flight_before);
         self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
-        self.rest += heard.grows as f64 / self.packet;
+        self.rest += heard.outside as f64 / self.packet;
         let whole = self.rest.floor().min(f64::from(u32::MAX));
         self.rest -= whole;
         if whole >= 1.0 {
-            self.event(Event::Ack { packets: whole as u32, marked: 0 });
+            self.event_unraised(Event::Ack { packets: whole as u32, marked: 0 }, heard.grows < heard.outside);
         }
         if let Some((left, _)) = fresh
             && self.round.is_some_and(|round| left >= round)
             && self.observation.rtt_s > 0.0
         {
             self.round = Some(now);
-            self.event_unraised(Event::Round);
+            self.event_unraised(Event::Round, self.limited);
         }
         if app_limited && first {
             self.flights.short_of_data(self.packet);

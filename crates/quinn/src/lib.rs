@@ -23,7 +23,7 @@
 //! | round-trip times | yes, from the newest packet of an acknowledgement, with the receiver's delay |
 //! | losses, persistent congestion | yes; persistent congestion is the law's timeout (RFC 9002, section 7.6) |
 //! | ECN | an echo is a lost packet, once a round trip, whatever the law: quinn always sends ECT(0) (RFC 9002, section 7.1) |
-//! | want of data | yes; a law that follows each packet hears of it, and of other laws no window grows (RFC 9002, section 7.8) |
+//! | want of data | yes; a law that follows each packet hears of it, and of other laws no window or rate rises, but may fall (RFC 9002, section 7.8) |
 //! | marks packet by packet, ECT(1) | no: such laws (`dctcp`, `prague`) are refused |
 //! | rate samples, the fate of packets | yes; packets that left in one transmission have one time |
 //! | timers and periods | at the next transmission or acknowledgement: a controller of quinn has no timer of its own |

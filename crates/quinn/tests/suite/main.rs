@@ -9,4 +9,5 @@ mod rules;
 mod sequences;
 mod shares;
 mod vectors;
+mod want;
 mod window;
