@@ -40,7 +40,7 @@ fn of_cubic(p: f64, rtt_s: f64) -> f64 {
 fn response_functions() {
     let rtt = Duration::from_millis(100);
     let rtt_s = rtt.as_secs_f64();
-    for (lost_of, rate, to) in [(1000, 20e6, 120), (10_000, 100e6, 420)] {
+    for (lost_of, rate, to) in [(1000_u32, 20e6, 120), (10_000, 100e6, 420)] {
         let p = 1.0 / f64::from(lost_of);
         println!("one of {lost_of}: NewReno's function {:.1}, CUBIC's {:.1}", sawtooth(p), of_cubic(p, rtt_s));
         // BBR goes on to the line's rate, and has no function of the losses.
