@@ -62,8 +62,9 @@ pub struct Hosted {
     heard: Heard,
     /// Bytes outside recovery that are no whole packet yet.
     rest: f64,
-    /// The part of a packet that datagrams of another size left over.
+    /// Bytes acknowledged and bytes lost that no packet of the law has counted, or that one has counted too early [packets].
     part: f64,
+    lost_part: f64,
     /// Packets lost that no acknowledgement has reported.
     lost: u32,
     /// When the newest packet that was acknowledged left, and the largest packet number.
@@ -123,6 +124,7 @@ impl Hosted {
             heard: Heard::default(),
             rest: 0.0,
             part: 0.0,
+            lost_part: 0.0,
             lost: 0,
             newest: None,
             recovery: None,
@@ -246,11 +248,6 @@ impl Hosted {
         (bytes as f64 / self.packet).ceil() as u64
     }
 
-    /// Packets of the law that datagrams with so many bytes count for, and are no whole packet.
-    fn datagrams(&self, bytes: u64) -> f64 {
-        (bytes as f64 / self.mtu).ceil() * (self.mtu / self.packet)
-    }
-
     /// A draw from [0, 1): SplitMix64 (Steele, Lea, Flood 2014).
     fn uniform(&mut self) -> f64 {
         self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -341,6 +338,25 @@ impl Hosted {
     fn lose(&mut self, transmission: Transmission) {
         self.lost = self.lost.saturating_add(1);
         self.detail(DeliveryEvent::Lost(transmission));
+    }
+
+    /// Transmissions with so many bytes each are lost: as many packets as these fill, to the nearest. One at the least, so that a law
+    /// hears of each congestion event.
+    fn lose_all(&mut self, lost: Vec<(Transmission, u64)>) {
+        let (mut heard, newest) = (false, lost.last().map(|(transmission, _)| *transmission));
+        for (transmission, bytes) in lost {
+            let exact = self.lost_part + bytes as f64 / self.packet;
+            let packets = exact.round();
+            self.lost_part = exact - packets;
+            for _ in 0..packets as u32 {
+                heard = true;
+                self.lose(transmission);
+            }
+        }
+        if let Some(newest) = newest.filter(|_| !heard) {
+            self.lost_part = (self.lost_part - 1.0).max(-0.5);
+            self.lose(newest);
+        }
     }
 
     /// An echo of congestion by a frame whose newest packet was sent at `sent`. quinn always sends ECT(0), so there is a
@@ -465,9 +481,11 @@ impl congestion::Controller for Hosted {
         if self.limited {
             self.flights.short_of_data(self.packet);
         }
-        let exact = self.part + self.datagrams(heard.bytes);
-        self.part = exact.fract();
-        let packets = exact as u32;
+        // To the nearest packet: a datagram of some bytes less than the MTU is one.
+        let exact = self.part + heard.bytes as f64 / self.packet;
+        let packets = exact.round();
+        self.part = exact - packets;
+        let packets = packets as u32;
         let lost = std::mem::take(&mut self.lost);
         let in_flight_before = self.packets(heard.in_flight_before);
         self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
@@ -502,11 +520,8 @@ impl congestion::Controller for Hosted {
             self.echo(now, sent);
             return;
         }
-        for (transmission, bytes) in self.flights.lose(sent, lost_bytes, self.packet) {
-            for _ in 0..(self.datagrams(bytes).round() as u32).max(1) {
-                self.lose(transmission);
-            }
-        }
+        let lost = self.flights.lose(sent, lost_bytes, self.packet);
+        self.lose_all(lost);
         if is_persistent_congestion {
             self.persistent_congestion(sent);
             self.detail(DeliveryEvent::Timeout);

@@ -19,7 +19,7 @@
 //!
 //! | A law may use | In quinn |
 //! | --- | --- |
-//! | acknowledged data | yes, by bytes; a law counts packets of the MTU at the path's start |
+//! | acknowledged data | yes, by bytes; a law counts packets of the MTU at the path's start, and what is no whole packet is carried over |
 //! | round-trip times | yes, from the newest packet of an acknowledgement, with the receiver's delay |
 //! | losses, persistent congestion | yes; persistent congestion is the law's timeout (RFC 9002, section 7.6) |
 //! | ECN | an echo is a lost packet, once a round trip, whatever the law: quinn always sends ECT(0) (RFC 9002, section 7.1) |

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "quinn takes the time as it is in std; here it is simulated")]
 
 mod conformance;
+mod counts;
 mod laboratory;
 mod paths;
 mod refused;
