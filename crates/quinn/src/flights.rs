@@ -1,8 +1,8 @@
 //! Transmissions that are under way, with where the path stood when each left: for round-trip times and rate samples.
 //!
 //! quinn reports a transmission, which may be several packets, as one number of bytes, and names packets by the time at
-//! which they were sent. So a record is a transmission. Packets without data are in it too, but are not acknowledged:
-//! quinn's count in flight decides.
+//! which they were sent. So a record is a transmission. Packets of ACK frames alone have no bytes here. Where the adapter takes
+//! such a packet for another, quinn's count in flight decides.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -84,10 +84,21 @@ impl Flights {
         if self.under_way == 0 {
             (self.first_sent, self.delivered_time) = (now, now);
         }
+        self.push(left, now, bytes.min(LARGEST), mtu);
+    }
+
+    /// A packet leaves that does not count as in flight, as it seems. A loss probe may seem so, and leaves after packets that are in
+    /// flight: its acknowledgement then finds it.
+    pub(crate) fn send_beside(&mut self, left: Instant, now: Time, mtu: f64) {
+        if !self.list.is_empty() {
+            self.push(left, now, 0, mtu);
+        }
+    }
+
+    fn push(&mut self, left: Instant, now: Time, bytes: u64, mtu: f64) {
         if self.list.len() == MOST {
             self.forget();
         }
-        let bytes = bytes.min(LARGEST);
         self.under_way += bytes;
         let then = Transmission {
             sent: now,

@@ -1,6 +1,7 @@
 //! A law as quinn's controller: the reports of quinn become the law's observations and events.
 
 use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -77,6 +78,8 @@ pub struct Hosted {
     /// The newest acknowledgement came while the path was short of data.
     limited: bool,
     idle: bool,
+    /// quinn has asked for the window since the last transmission.
+    asked: AtomicBool,
     /// No window is larger [packets]: after persistent congestion that of slow start, infinite before.
     ceiling: f64,
     /// quinn's smoothed round-trip time with the newest sample [s]; none before the first acknowledgement.
@@ -134,6 +137,7 @@ impl Hosted {
             window_limited: false,
             limited: false,
             idle: false,
+            asked: AtomicBool::new(true),
             ceiling: f64::INFINITY,
             smoothed_s: None,
             draws: seed,
@@ -423,6 +427,12 @@ impl congestion::Controller for Hosted {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         self.advance(now);
         self.began.get_or_insert(now);
+        // quinn does not say that a packet holds ACK frames alone, which is not in flight (RFC 9002, section 2). But it asks for the window
+        // before each other packet except loss probes. These, if they have data, are as large as a datagram may be.
+        if !std::mem::take(self.asked.get_mut()) && (bytes as f64) < self.mtu / 2.0 {
+            self.flights.send_beside(now, self.now, self.packet);
+            return;
+        }
         if std::mem::take(&mut self.idle) && self.flights.under_way() == 0 {
             self.detail(DeliveryEvent::IdleRestart);
         }
@@ -540,6 +550,7 @@ impl congestion::Controller for Hosted {
     }
 
     fn window(&self) -> u64 {
+        self.asked.store(true, Ordering::Relaxed);
         // quinn sends while what is in flight stays below the window, and a law's window may be filled.
         self.window_bytes() as u64 + 1
     }
@@ -553,7 +564,13 @@ impl congestion::Controller for Hosted {
 
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
         let at = self.law().0.copy(self.at);
-        Box::new(Self { law: Arc::clone(&self.law), at, flights: self.flights.clone(), ..*self })
+        Box::new(Self {
+            law: Arc::clone(&self.law),
+            at,
+            flights: self.flights.clone(),
+            asked: AtomicBool::new(true),
+            ..*self
+        })
     }
 
     fn initial_window(&self) -> u64 {

@@ -12,6 +12,8 @@ use penstock_law::parameter::Values;
 use penstock_quinn::{Factory, Hosted, LawConfig};
 use quinn_proto::congestion::Controller;
 
+use crate::laboratory::moves::receives;
+use crate::laboratory::{Line, makes};
 use crate::sequences::estimate;
 
 const RTT: Duration = Duration::from_millis(40);
@@ -150,4 +152,54 @@ fn small_packets_raise_the_window_by_their_bytes() {
         println!("{name}: {grown} B for 52000 B");
         assert!(grown <= 52_000 + MTU && (grown > 50_000 || name == "copa"), "{name}: {grown} B for 52000 B");
     }
+}
+
+/// A packet that holds ACK frames alone is not in flight (RFC 9002, section 2), is no transmission that a rate sample counts (the draft of
+/// BBR), and does not end an idle time.
+#[test]
+fn packets_of_ack_frames_alone_are_not_in_flight() {
+    let rtt = estimate(RTT);
+    let mut now = Instant::now();
+    let mut hosted = details().host(now, MTU as u16);
+    let data = |hosted: &mut Hosted, now: Instant, number: u64| {
+        // quinn asks for the window before a packet with data.
+        hosted.window();
+        hosted.on_sent(now, MTU, number);
+        hosted.on_ack(now + RTT, now, MTU, true, &rtt);
+        hosted.on_end_acks(now + RTT, 0, true, Some(number));
+    };
+    data(&mut hosted, now, 1);
+    now += Duration::from_millis(100);
+    for number in 0..500 {
+        hosted.on_sent(now, 40, 2 + number);
+        now += Duration::from_millis(1);
+    }
+    assert_eq!(number(&hosted, "restarts"), 0.0);
+    data(&mut hosted, now, 600);
+    assert_eq!(["restarts", "in_flight", "limited"].map(|name| number(&hosted, name)), [1.0, 1.0, 0.0]);
+}
+
+/// A loss probe looks like a packet of ACK frames when it leaves. Its acknowledgement has a round-trip time.
+#[test]
+fn a_probe_is_known_by_its_acknowledgement() {
+    let rtt = estimate(RTT);
+    let mut now = Instant::now();
+    let mut hosted = details().host(now, MTU as u16);
+    hosted.window();
+    hosted.on_sent(now, MTU, 1);
+    now += 2 * RTT;
+    hosted.on_sent(now, 40, 2);
+    hosted.on_ack(now + RTT, now, 40, true, &rtt);
+    hosted.on_end_acks(now + RTT, MTU, true, Some(2));
+    assert_eq!(number(&hosted, "round_trips"), 1.0);
+}
+
+/// The same in quinn: of an end that receives for five seconds, only the packets of the handshake are in flight.
+#[test]
+fn an_end_that_receives_has_nothing_in_flight() {
+    let line = Line::new(20e6, RTT, 83.0);
+    let sends = LawConfig::new(&Registry::standard(), "newreno").unwrap().build().unwrap();
+    let hosted = receives(line, makes(sends), makes(details()), 5).into_any().downcast::<Hosted>().unwrap();
+    println!("{:?}", hosted.state());
+    assert!(number(&hosted, "restarts") <= 1.0, "{:?}", hosted.state());
 }

@@ -59,3 +59,15 @@ pub(crate) fn change_of_path(line: Line, flow: Makes, after_ms: u64) -> Vec<u64>
     }
     windows
 }
+
+/// A client sends for so many seconds: the controller of the server, whose packets are of ACK frames.
+pub(crate) fn receives(line: Line, sends: Makes, receives: Makes, seconds: u64) -> Box<dyn congestion::Controller> {
+    let mut laboratory = Laboratory::new(line, 1);
+    let mut now = laboratory.begin;
+    let until = now + Duration::from_secs(seconds);
+    let accepts = Arc::new(laboratory.accepts(Some(receives)));
+    laboratory.sides[1].endpoint.set_server_config(Some(accepts));
+    laboratory.start(0, sends, now);
+    go_on(&mut laboratory, &mut now, until);
+    laboratory.sides[1].connection.as_ref().unwrap().1.congestion_state().clone_box()
+}
