@@ -102,8 +102,8 @@ impl LawConfig {
         self
     }
 
-    /// The window at the start, in packets of the path's MTU; two at the least. That of RFC 9002, section 7.2, where nothing is set.
-    /// [`LawConfig::build`] refuses what is no number of packets, and more than 10^9.
+    /// The window at the start, in packets of the path's MTU. That of RFC 9002, section 7.2, where nothing is set. Less than two packets
+    /// are two. [`LawConfig::build`] refuses what is no number of packets, none, and more than 10^9.
     #[must_use]
     pub fn initial_window(mut self, packets: f64) -> Self {
         self.initial_window = Some(packets);
@@ -122,9 +122,11 @@ impl LawConfig {
                 return Err(Refused::Parameter { law, why: format!("`{}` has no value: set it", parameter.name) });
             }
         }
-        if let Some(packets) = self.initial_window.filter(|packets| !packets.is_finite() || *packets > MOST_INITIAL) {
-            let why =
-                format!("the initial window may be from {} to {MOST_INITIAL:e} packets, not {packets}", INITIAL[2]);
+        if let Some(packets) = self.initial_window.filter(|packets| !(*packets > 0.0 && *packets <= MOST_INITIAL)) {
+            let why = format!(
+                "the initial window may be more than 0 and at most {MOST_INITIAL:e} packets, not {packets}: RFC 9002 has {}",
+                INITIAL[0]
+            );
             return Err(Refused::Parameter { law, why });
         }
         let compiled = self.compile(LEAST_MTU).map_err(|why| Refused::Parameter { law, why })?;

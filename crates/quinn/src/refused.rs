@@ -49,6 +49,8 @@ pub(crate) fn unsupported(wanted: &Requirements) -> Option<&'static str> {
         Some("the times of acknowledgements of single packets, for packet pairs")
     } else if wanted.flight_size {
         Some("the data in flight at a loss")
+    } else if wanted.retransmit_on_duplicates {
+        Some("retransmissions beyond the window")
     } else if wanted.fractions {
         Some("windows below two packets")
     } else {

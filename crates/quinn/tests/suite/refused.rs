@@ -1,6 +1,10 @@
 //! Laws that are no controller of quinn, and their errors.
 
 use penstock_law::Registry;
+use penstock_law::cc::{Context, Controller, Event, Observation, Output, Requirements};
+use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
+use penstock_law::numbers;
+use penstock_law::parameter::Values;
 use penstock_quinn::{LawConfig, Refused};
 
 fn law(name: &str) -> Result<LawConfig, Refused> {
@@ -42,10 +46,62 @@ fn wrong_names_and_values_are_answered_with_what_would_do() {
 
 #[test]
 fn an_initial_window_is_a_number_of_packets() {
-    for packets in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300] {
+    for packets in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, 0.0, -5.0] {
         let error = law("newreno").unwrap().initial_window(packets).build().unwrap_err().to_string();
         assert!(error.contains("`newreno`") && error.contains("initial window"), "{error}");
     }
     let factory = law("newreno").unwrap().initial_window(1.0).build().unwrap();
     assert_eq!(factory.host(std::time::Instant::now(), 1200).law_window(), 2.0);
+}
+
+/// A law that keeps its window in recovery.
+#[derive(Debug)]
+struct Keeps;
+
+numbers! {
+    /// Its state.
+    struct Kept {
+        /// The window.
+        window: "packets" as "Window",
+    }
+}
+
+impl Law<f64> for Keeps {
+    type Role = Controller;
+    type State = Kept<f64>;
+
+    fn compile(_: &Values, _: &Context) -> Result<Self, String> {
+        Ok(Self)
+    }
+    fn initial_state(&self) -> Kept<f64> {
+        Kept { window: 10.0 }
+    }
+    fn on_event(&self, _: &mut Kept<f64>, _: Event, _: &Observation<f64>) {}
+    fn output(&self, s: &Kept<f64>, _: &Observation<f64>) -> Output<f64> {
+        Output { window: s.window, gap_s: 0.0 }
+    }
+    fn requirements(&self) -> Requirements {
+        Requirements { retransmit_on_duplicates: true, ..Requirements::LEAST }
+    }
+}
+
+static KEEPS: Entry<Controller> = Entry {
+    name: "keeps",
+    title: "a law that keeps its window in recovery",
+    source: "none",
+    colour: "#000000",
+    parameters: &[],
+    observables: Observables::of::<Keeps>(),
+    linearisation: Linearisation::Unsupported("it is of a test"),
+    real: &build::<f64, Keeps>,
+    dual: None,
+    fixed: None,
+    kernel: None,
+};
+
+/// quinn sends again what is lost as its window allows.
+#[test]
+fn retransmissions_beyond_the_window_are_not_quinns() {
+    let error = LawConfig::with_values(&KEEPS, Values::defaults(&[])).build().unwrap_err().to_string();
+    assert!(error.contains("`keeps`") && error.contains("retransmissions beyond the window"), "{error}");
 }
