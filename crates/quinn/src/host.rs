@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use penstock_law::cc::{
     AckSample, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing, Transmission,
@@ -22,6 +22,8 @@ const LEAST_WINDOW: f64 = 2.0;
 const MOST_WINDOW: f64 = 1e9;
 /// Periods of a law that are made up for at one moment. After more of them without a packet, the law is called no more.
 const MOST_TICKS: u32 = 64;
+/// Laws have time in 64 bits of picoseconds, which are 213 days. A path that lasts longer begins afresh before.
+const LONGEST: Duration = Duration::from_secs(200 * 24 * 3600);
 
 /// The events collected until an acknowledgement is complete.
 #[derive(Debug, Clone, Copy, Default)]
@@ -98,21 +100,29 @@ impl std::fmt::Debug for Law {
 
 impl Hosted {
     pub(crate) fn new(
-        mut law: Box<dyn Instances<f64, Controller>>,
+        law: Box<dyn Instances<f64, Controller>>,
         epoch: Instant,
         mtu: u16,
         initial_window: f64,
         seed: u64,
     ) -> Self {
-        let at = law.add();
-        let wanted = law.requirements();
+        let packet = f64::from(mtu.max(1));
+        Self::begin(Arc::new(Mutex::new(Law(law))), epoch, packet, initial_window, seed)
+    }
+
+    /// Another instance of a law begins.
+    fn begin(law: Arc<Mutex<Law>>, epoch: Instant, packet: f64, initial_window: f64, seed: u64) -> Self {
+        let (at, wanted) = {
+            let mut law = law.lock().unwrap_or_else(PoisonError::into_inner);
+            (law.0.add(), law.0.requirements())
+        };
         let start = Output { window: initial_window, gap_s: 0.0 };
         let mut hosted = Self {
-            law: Arc::new(Mutex::new(Law(law))),
+            law,
             at,
             wanted,
-            packet: f64::from(mtu.max(1)),
-            mtu: f64::from(mtu.max(1)),
+            packet,
+            mtu: packet,
             initial_window,
             epoch,
             began: None,
@@ -145,6 +155,13 @@ impl Hosted {
         let first = hosted.law().0.output(at, &hosted.observation);
         hosted.answer(first);
         hosted
+    }
+
+    /// The same path, as a new one.
+    fn begin_afresh(&mut self, now: Instant) {
+        let (mtu, unsound) = (self.mtu, self.unsound);
+        *self = Self::begin(Arc::clone(&self.law), now, self.packet, self.initial_window, self.draws);
+        (self.mtu, self.unsound) = (mtu, unsound);
     }
 
     /// Outputs of the law that were no window or gap: negative, infinite or not a number. The one before stays in effect.
@@ -270,7 +287,9 @@ impl Hosted {
     /// The time as laws have it; it never goes back.
     fn look(&mut self, now: Instant) {
         let span = now.saturating_duration_since(self.epoch);
-        self.now = self.now.max(Time(u64::try_from(span.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)));
+        let span = u64::try_from(span.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX);
+        // No period and no timer that never comes is over.
+        self.now = self.now.max(Time(span.min(Time::NEVER.0 - 1)));
     }
 
     /// Time goes on: the law's periods and its timer.
@@ -425,6 +444,9 @@ impl Drop for Hosted {
 
 impl congestion::Controller for Hosted {
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
+        if now.saturating_duration_since(self.epoch) > LONGEST {
+            self.begin_afresh(now);
+        }
         self.advance(now);
         self.began.get_or_insert(now);
         // quinn does not say that a packet holds ACK frames alone, which is not in flight (RFC 9002, section 2). But it asks for the window

@@ -38,6 +38,9 @@
 //! A larger MTU leaves the window in bytes as it is (RFC 8899, section 3). After persistent congestion the window is two datagrams (RFC
 //! 9002, section 7.6.2). That of a law that keeps a larger one grows from there as in slow start. quinn copies a controller when the
 //! peer's port alone changes, and takes a new one for another address.
+//!
+//! Laws have time in 64 bits of picoseconds, which are 213 days. A path that has lasted for 200 days begins afresh with its next packet,
+//! as another path would.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "quinn gives the time; nothing here reads a clock")]

@@ -89,3 +89,32 @@ fn marks_of_the_old_path_do_not_end_slow_start_on_the_new_one() {
         assert!(state[1].0 == "ssthresh" && state[1].2.is_infinite(), "after {after_ms} ms: {state:?}");
     }
 }
+
+/// The time of laws ends after 213 days. A path that lasts longer still measures, and its window still follows the law.
+#[test]
+fn a_path_lasts_longer_than_the_time_of_laws() {
+    let [long, short] = [RTT, RTT / 2].map(|rtt| (rtt, estimate(rtt)));
+    let mut hosted = law("copa").host(Instant::now(), MTU as u16);
+    let begin = Instant::now();
+    for (day, (rtt, estimate), restarts) in
+        [(0, &long, true), (199, &long, false), (214, &short, true), (413, &short, false), (640, &long, true)]
+    {
+        let mut now = begin + Duration::from_secs(24 * 3600 * day);
+        let mut grown = 0;
+        for number in 0..10u64 {
+            let before = hosted.window();
+            hosted.on_sent(now, MTU, number);
+            hosted.on_ack(now + *rtt, now, MTU, false, estimate);
+            hosted.on_end_acks(now + *rtt, 0, false, Some(number));
+            now += 2 * *rtt;
+            grown += u64::from(hosted.window() > before);
+        }
+        let state = hosted.state();
+        let (_, _, min_rtt_s) = state.iter().find(|(name, ..)| *name == "min_rtt").unwrap();
+        println!("day {day}: {} B, {min_rtt_s} s", hosted.window());
+        assert!((min_rtt_s / rtt.as_secs_f64() - 1.0).abs() < 1e-6, "day {day}: {state:?}");
+        assert!(grown >= 8, "day {day}: {state:?}");
+        // Slow start adds a packet each acknowledgement.
+        assert_eq!(hosted.window() == 20 * MTU + 1, restarts, "day {day}: {state:?}");
+    }
+}
