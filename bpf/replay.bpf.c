@@ -66,6 +66,7 @@ REPLAY(srtcm)
 REPLAY(trtcm)
 REPLAY(early_marking)
 REPLAY(copa)
+REPLAY(prague)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

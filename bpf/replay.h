@@ -17,6 +17,7 @@
 #include "law/early-marking.h"
 #include "law/fast.h"
 #include "law/leadlag.h"
+#include "law/prague.h"
 #include "law/price.h"
 #include "law/srtcm.h"
 #include "law/token-bucket.h"
@@ -37,6 +38,7 @@ struct replay_slot {
 		struct trtcm_params trtcm;
 		struct early_marking_params early_marking;
 		struct copa_params copa;
+		struct prague_params prague;
 	} params;
 	union {
 		__s64 words[13];
@@ -52,6 +54,7 @@ struct replay_slot {
 		struct trtcm trtcm;
 		struct early_marking early_marking;
 		struct copa copa;
+		struct prague prague;
 	} state;
 	union {
 		__s64 words[8];
@@ -211,6 +214,24 @@ static inline void replay_copa(struct replay_slot *slot)
 		break;
 	case 4:
 		copa_timeout(&slot->state.copa);
+		break;
+	}
+}
+
+static inline void replay_prague(struct replay_slot *slot)
+{
+	const __s64 *words = slot->observation.words;
+
+	switch (slot->event) {
+	case 0:
+		prague_ack(&slot->params.prague, &slot->state.prague, words[0], words[1],
+			   (__u32)words[2], (__u32)words[3]);
+		break;
+	case 1:
+		prague_cut(&slot->params.prague, &slot->state.prague);
+		break;
+	case 2:
+		prague_timeout(&slot->state.prague);
 		break;
 	}
 }

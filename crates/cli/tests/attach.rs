@@ -240,6 +240,8 @@ sender = { initial_window = 10 }
         ),
         ("fast", "fast\", alpha = \"20 packets", "droptail", "fast, SACK, timestamps"),
         ("leadlag", "leadlag\", taubar = \"1 s", "price", "leadlag, ECN, SACK, timestamps"),
+        ("copa", "copa", "droptail", "copa, SACK, timestamps"),
+        ("prague", "prague", "dualpi2", "prague, ECN, SACK, timestamps"),
     ] {
         pins.bench.write("ours.toml", &text.replace("LAW", more).replace("AQM", aqm));
         let ended = pins.bench.run(&["run", "ours.toml", "--world", "linux", "--json"]);

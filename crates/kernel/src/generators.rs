@@ -4,6 +4,7 @@
 mod classes;
 mod conditioners;
 mod copa;
+mod prague;
 mod queues;
 mod senders;
 mod writer;
@@ -44,6 +45,7 @@ fn without_count(kernel_law: &'static KernelLaw) -> String {
         "clcc" => classes::clcc(kernel_law),
         "ccp" | "ccpd" => senders::ccp(kernel_law),
         "copa" => copa::vectors(kernel_law),
+        "prague" => prague::vectors(kernel_law),
         other => panic!("write a generator for the vectors of `{other}`"),
     }
 }

@@ -4,6 +4,7 @@
 //! laws stand in the same order in both languages.
 
 pub mod copa;
+mod prague;
 
 use penstock_law::aqm::avq::{self, Avq};
 use penstock_law::aqm::bat::{self, Alone, Bat};
@@ -256,6 +257,29 @@ pub const KERNEL_LAWS: &[KernelLaw] = &[
         events: &["see", "ack", "round", "cut", "timeout"],
         program: "run_copa",
         rust: copa::copa,
+    },
+    KernelLaw {
+        name: "prague",
+        words: Words {
+            params: &["g_q32", "virtual_rtt_q32", "transition_q32", "least_window_q32", "of_reductions"],
+            state: &[
+                "window_q32",
+                "ssthresh_q32",
+                "alpha_q32",
+                "smoothed_rtt_q32",
+                "acked_q32",
+                "marked_q32",
+                "rounds_q32",
+                "since_q32",
+                "reduced_at_q32",
+                "met",
+                "reduced",
+            ],
+            observation: &["now_q32", "rtt_q32", "packets", "marked"],
+        },
+        events: &["ack", "cut", "timeout"],
+        program: "run_prague",
+        rust: prague::prague,
     },
 ];
 

@@ -68,6 +68,9 @@ void REPLAY(__u32 law, struct replay_slot *slots, __u64 count)
 		case 12:
 			replay_copa(&slots[i]);
 			break;
+		case 13:
+			replay_prague(&slots[i]);
+			break;
 		}
 	}
 }

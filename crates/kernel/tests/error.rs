@@ -7,6 +7,8 @@
 mod conditioners;
 #[path = "error/copa.rs"]
 mod copa;
+#[path = "error/prague.rs"]
+mod prague;
 #[path = "error/ranges.rs"]
 mod ranges;
 

@@ -110,6 +110,13 @@ fn a_wrong_digit_in_a_vector_is_noticed(kernel_law: &'static KernelLaw) {
             "19327352832 4294967296 2147483648 1 1 0 0 0 0 1 0 0",
             "19327352832 4294967296 2147483648 1 1 0 0 0 0 1 0 1",
         ),
+        // By alpha / 2 down from 4 packets, and by the packet without a mark up.
+        "prague" => (
+            "params 2147483648 4294967296 0 8589934592 0\n\
+             ack 17179869184 8589934592 2147483648 0 0 0 0 0 0 0 0 0 0 2 1 ->",
+            "14316557653 12884901888 2147483648 0 8589934592 4294967296 0 0 0 1 1",
+            "14316557653 12884901888 2147483649 0 8589934592 4294967296 0 0 0 1 1",
+        ),
         other => panic!("write a vector of `{other}`"),
     };
     let replay = |after: &str, mismatches: usize| {

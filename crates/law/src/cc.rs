@@ -19,7 +19,7 @@ mod ledbat;
 mod ledbat_pp;
 mod nada;
 mod newreno;
-mod prague;
+pub mod prague;
 mod scalable;
 mod search;
 mod vegas;

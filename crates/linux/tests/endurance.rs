@@ -34,7 +34,7 @@ struct Case {
     most: fn(&Windows) -> f64,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case {
         law: "fast",
         settings: &["law.alpha=20 packets"],
@@ -67,6 +67,15 @@ const CASES: [Case; 4] = [
         queue: "",
         both_ends: false,
         least: 2.0,
+        most: |_| 2.0 * HOLDS,
+    },
+    // A timeout leaves it one packet.
+    Case {
+        law: "prague",
+        settings: &[],
+        queue: ", aqm = { law = \"dualpi2\" }",
+        both_ends: true,
+        least: 1.0,
         most: |_| 2.0 * HOLDS,
     },
 ];
@@ -136,9 +145,9 @@ fn half_a_minute_of_each_controller() {
     });
     let mut attached: Vec<String> = attach::status(&bench.pins).unwrap().into_iter().map(|one| one.name).collect();
     attached.sort();
-    assert_eq!(attached, ["ccpd", "copa", "fast", "leadlag"]);
+    assert_eq!(attached, ["ccpd", "copa", "fast", "leadlag", "prague"]);
     let made = bench::Objects::pinned(&bench.pins);
-    assert_eq!((made.links.len(), made.left()), (4, made.clone()));
+    assert_eq!((made.links.len(), made.left()), (5, made.clone()));
     drop(bench);
     bench::eventually(|| CASES.iter().all(|case| !available().contains(&case.law.to_owned())));
     // Programs go with the maps that hold them.

@@ -65,6 +65,9 @@ pub struct FlowHabits {
     pub receive_window: Option<Bytes>,
     /// The controller that the receiver must have too, to echo marks packet by packet.
     pub echoes: Option<Arc<str>>,
+    /// Whether the path makes ECT(1) of the ECT(0) of its data, as it reads them: the kernel sends no other, and a low-latency queue
+    /// (RFC 9331) goes by it.
+    pub low_latency: bool,
 }
 
 /// One end.
@@ -260,6 +263,7 @@ mod tests {
             quick_ack: true,
             receive_window: Some(Bytes(90_000)),
             echoes: Some("leadlag_7".into()),
+            low_latency: false,
         };
         let habits =
             Habits { mtu: 1500, burst: Some(1), flows: vec![FlowHabits::default(), flow], ..Habits::default() };

@@ -110,6 +110,7 @@ pub struct Laid {
     /// Bound of this path's error.
     pub bound: Bound,
     emulation: Emulation,
+    low_latency: Vec<bool>,
     devices: [device::Device; 2],
     rate: Rate,
     processors: Option<Processors>,
@@ -180,6 +181,7 @@ impl Laid {
             receiver,
             bound: Bound::of(shortest),
             emulation,
+            low_latency: habits.flows.iter().map(|flow| flow.low_latency).collect(),
             devices: [from, to],
             rate,
             processors,
@@ -202,10 +204,10 @@ impl Laid {
     /// # Errors
     /// Where there is no thread to be had.
     pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
-        let Self { sender, receiver, bound, emulation, devices, rate, processors, nat } = self;
+        let Self { sender, receiver, bound, emulation, low_latency, devices, rate, processors, nat } = self;
         let Schedule { boundaries, sample, end } = schedule;
-        let router =
-            Router { clock, emulation, devices, rate, processors, open: nat.is_some(), boundaries, sample, end };
+        let open = nat.is_some();
+        let router = Router { clock, emulation, low_latency, devices, rate, processors, open, boundaries, sample, end };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());

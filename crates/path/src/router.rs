@@ -36,6 +36,8 @@ use super::wire::Headers;
 pub(super) struct Router {
     pub(super) clock: Clock,
     pub(super) emulation: Emulation,
+    /// Whether each flow asks for low latency.
+    pub(super) low_latency: Vec<bool>,
     /// Where packets that go there come from, and those that go back.
     pub(super) devices: [Device; 2],
     /// Rate of the fastest link: it decides how early the thread stops sleeping.
@@ -158,6 +160,7 @@ impl Router {
         let mut work = Work {
             clock: self.clock,
             emulation: self.emulation,
+            low_latency: self.low_latency,
             devices: self.devices,
             arrivals: Arrivals::at(self.rate),
             held: Held::default(),
@@ -233,9 +236,15 @@ impl Router {
     }
 }
 
+/// The ECN field with which a packet enters the path: ECT(1) for ECT(0) where its flow asks for low latency.
+fn ecn_of(headers: &Headers, low_latency: bool) -> u8 {
+    if low_latency && headers.ecn == 2 { 1 } else { headers.ecn }
+}
+
 struct Work {
     clock: Clock,
     emulation: Emulation,
+    low_latency: Vec<bool>,
     devices: [Device; 2],
     arrivals: Arrivals<Burst>,
     held: Held,
@@ -295,12 +304,14 @@ impl Work {
             };
             self.advance(at);
             let segments = burst.segments();
+            let low_latency = self.low_latency.get(flow as usize).is_some_and(|flow| *flow);
+            let ecn = ecn_of(&headers, direction == Direction::Forward && low_latency);
             let packet = Packet {
                 direction,
                 flow,
-                ecn: headers.ecn,
-                markable: headers.markable(),
-                low_latency: headers.low_latency(),
+                ecn,
+                markable: ecn != 0,
+                low_latency: ecn & 1 == 1,
                 data: headers.data(),
                 unseen: now.since(at),
                 ..Packet::default()
@@ -471,6 +482,16 @@ mod tests {
     use penstock_scenario::read::Document;
 
     use super::*;
+
+    /// Of a flow that asks for low latency ECT(0) becomes ECT(1); packets without ECN and marked ones stay as they are.
+    #[test]
+    fn low_latency_is_asked_for_by_ect_1() {
+        let of = |ecn, low_latency| {
+            ecn_of(&crate::wire::parse(&crate::wire::tests::tcp(false, ecn, 1, 0, &[], b"x")).unwrap(), low_latency)
+        };
+        assert_eq!([0, 1, 2, 3].map(|ecn| of(ecn, true)), [0, 1, 1, 3]);
+        assert_eq!([0, 1, 2, 3].map(|ecn| of(ecn, false)), [0, 1, 2, 3]);
+    }
 
     /// However long a path carries, the number of its samples has a bound, covers all of it, and is evenly spaced.
     #[test]

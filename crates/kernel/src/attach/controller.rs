@@ -74,7 +74,7 @@ macro_rules! program {
     };
 }
 
-const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag), program!(ccpd), program!(copa)];
+const PROGRAMS: &[Program] = &[program!(fast), program!(leadlag), program!(ccpd), program!(copa), program!(prague)];
 
 /// The oldest kernel that has links of struct_ops, and `cong_control` as it is here.
 const OLDEST: (u32, u32) = (6, 10);

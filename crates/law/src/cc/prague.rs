@@ -7,14 +7,18 @@
 //! round trips; a reduction comes with the first mark of such a round, where in Linux a round begins with a reduction (`rounds`), which
 //! leaves more marks; packets leave one by one, which no burst of 250 us exceeds; packets acknowledged in loss
 //! recovery do not count; the fallback has weights of real numbers.
+//!
+//! Kernel implementation: `bpf/law/prague.h`, held equal bit for bit by `vectors/prague.txt`, without the fallback and with windows
+//! of two packets at the least.
 
 mod mean;
 
-use alloc::string::String;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 
 use super::{Context, Controller, Event, Marks, Observation, Output, Requirements};
-use crate::law::{Entry, Law, Linearisation, Observables, build};
-use crate::number::{Dual, Number};
+use crate::law::{Entry, Instances, Law, Linearisation, Observables, build};
+use crate::number::{Dual, Fix, Number};
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 
@@ -74,14 +78,14 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
             "RFC 9331, section 4.3, item 3; off in Linux",
         ),
     ],
-    observables: Observables::of::<Prague>(),
+    observables: Observables::of::<Prague<f64>>(),
     linearisation: Linearisation::Mean(
         "random marks: if a virtual round trip has M marks on average, the window is reduced in it with probability \
          1 - exp(-M)",
     ),
-    real: &build::<f64, Prague>,
+    real: &build::<f64, Prague<f64>>,
     dual: Some(&build::<Dual, Mean<Dual>>),
-    fixed: None,
+    fixed: Some(&in_kernel),
     kernel: None,
 };
 
@@ -90,22 +94,51 @@ const LONGEST_S: f64 = 0.1;
 /// Weight of a sample in the smoothed round-trip time (RFC 6298).
 const SMOOTHED: f64 = 0.125;
 
+/// Prague in the kernel's arithmetic, with what its kernel program has.
+fn in_kernel(values: &Values, context: &Context) -> Result<Box<dyn Instances<Fix<32>, Controller>>, String> {
+    if values.switch("fallback") {
+        return Err("`fallback` takes square roots, which the kernel implementation has not: write `fallback = false`"
+            .to_string());
+    }
+    if values.number("least_window") < 2.0 {
+        return Err(
+            "the kernel counts whole packets, and a window below two packets is a rate: write `least_window = 2`"
+                .to_string(),
+        );
+    }
+    build::<Fix<32>, Prague<Fix<32>>>(values, context)
+}
+
+/// Prague's compiled parameters.
 #[derive(Debug)]
-struct Prague {
-    g: f64,
-    alpha: f64,
-    virtual_rtt: f64,
-    transition: f64,
-    of_reductions: bool,
-    least_window: f64,
+pub struct Prague<N> {
+    /// g
+    pub g: N,
+    /// The virtual round trip [s].
+    pub virtual_rtt_s: N,
+    /// Round trips until it holds.
+    pub transition: N,
+    /// True if a round trip begins with a reduction.
+    pub of_reductions: bool,
+    /// The smallest window [packets].
+    pub least_window: N,
+    /// alpha until the first mark.
+    alpha: N,
     fallback: bool,
-    initial_window: f64,
-    initial_ssthresh: f64,
+    fractions: bool,
+    initial_window: N,
+    initial_ssthresh: N,
+    longest_s: N,
+    smoothed: N,
+    half: N,
+    zero: N,
+    one: N,
+    two: N,
 }
 
 numbers! {
     /// The state of Prague.
-    struct State {
+    pub struct State {
         /// Congestion window: how many packets may be in flight.
         window: "packets" as "Congestion window",
         /// Slow-start threshold: while the window is below it, the window doubles each round trip.
@@ -122,27 +155,31 @@ numbers! {
         classic: "1" as "Signs of a classic queue",
     }
     frozen {
-        /// There was a mark, and a reduction in this round.
+        /// There was a mark.
         met: bool,
+        /// There was a reduction in this round.
         reduced: bool,
         /// Round trips since slow start.
-        rounds: f64,
-        /// The start of `alpha`'s round, and the time of the last reduction [s].
-        since_s: f64,
-        reduced_s: f64,
+        rounds: N,
+        /// The start of `alpha`'s round [s].
+        since_s: N,
+        /// The time of the last reduction [s].
+        reduced_s: N,
+        /// The signs of a classic queue.
         signs: Signs,
     }
 }
 
 /// The signs of the queue in the round trip: slow averages of it and of its deviation [s].
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Signs {
+pub struct Signs {
     mean: f64,
     deviation: f64,
 }
 
 impl Signs {
-    const START: Self = Self { mean: 0.0, deviation: 0.0 };
+    /// Nothing measured yet.
+    pub const START: Self = Self { mean: 0.0, deviation: 0.0 };
     /// Weights of deviation and depth, V and D of Linux, and their references, V0 and D0 [s].
     const WEIGHT: f64 = 0.5;
     const DEVIATION_S: f64 = 750e-6;
@@ -174,138 +211,149 @@ impl Signs {
     }
 }
 
-impl Prague {
+impl<N: Number> Prague<N> {
     /// True if the flow behaves as if its round trip were a longer one.
-    fn is_virtual(&self, s: &State<f64>) -> bool {
+    fn is_virtual(&self, s: &State<N>) -> bool {
         s.window >= s.ssthresh && s.rounds >= self.transition
     }
 
     /// The growth of the window for an acknowledged packet, times the window.
-    fn growth(&self, s: &State<f64>) -> f64 {
+    fn growth(&self, s: &State<N>) -> N {
         let rtt_s = s.smoothed_rtt;
-        if s.rounds >= self.transition && rtt_s > 0.0 && rtt_s <= LONGEST_S && rtt_s < self.virtual_rtt {
-            let share = rtt_s / self.virtual_rtt;
+        if s.rounds >= self.transition && rtt_s > self.zero && rtt_s <= self.longest_s && rtt_s < self.virtual_rtt_s {
+            let share = rtt_s / self.virtual_rtt_s;
             share * share
         } else {
-            1.0
+            self.one
         }
     }
 
-    fn clock(&self, s: &mut State<f64>, seen: &Observation<f64>) {
-        if seen.rtt_s <= 0.0 {
+    fn clock(&self, s: &mut State<N>, seen: &Observation<N>) {
+        if seen.rtt_s <= self.zero {
             return;
         }
-        let first = s.smoothed_rtt == 0.0;
-        s.smoothed_rtt = if first { seen.rtt_s } else { s.smoothed_rtt + SMOOTHED * (seen.rtt_s - s.smoothed_rtt) };
+        let first = s.smoothed_rtt == self.zero;
+        let step = self.smoothed * (seen.rtt_s - s.smoothed_rtt);
+        s.smoothed_rtt = if first { seen.rtt_s } else { s.smoothed_rtt + step };
         if self.fallback {
-            s.signs.sample(seen.rtt_s, s.window);
+            s.signs.sample(seen.rtt_s.value(), s.window.value());
         }
+    }
+
+    /// The least time of a round trip, beside its own [s].
+    fn least_s(&self, s: &State<N>) -> N {
+        if self.is_virtual(s) { self.virtual_rtt_s } else { self.zero }
     }
 
     /// A mark: at most one reduction in a virtual round trip.
-    fn reduce(&self, s: &mut State<f64>, now_s: f64) {
-        let over = if self.of_reductions {
-            let least_s = if self.is_virtual(s) { self.virtual_rtt } else { 0.0 };
-            now_s - s.reduced_s >= Number::max(least_s, s.smoothed_rtt)
-        } else {
-            !s.reduced
-        };
+    fn reduce(&self, s: &mut State<N>, now_s: N) {
+        let over =
+            if self.of_reductions { now_s - s.reduced_s >= self.least_s(s).max(s.smoothed_rtt) } else { !s.reduced };
         if !over {
             return;
         }
         (s.reduced, s.reduced_s) = (true, now_s);
-        let classic = Signs::ALPHA * Number::clamp(s.classic - Signs::L4S, 0.0, 1.0);
-        let alpha = Number::max(s.alpha, classic);
-        s.window = Number::max(s.window * (1.0 - alpha / 2.0), self.least_window);
+        let mut alpha = s.alpha;
+        if self.fallback {
+            let sure = Number::clamp(s.classic.value() - Signs::L4S, 0.0, 1.0);
+            alpha = alpha.max(N::of(Signs::ALPHA * sure));
+        }
+        s.window = (s.window * (self.one - self.half * alpha)).max(self.least_window);
         s.ssthresh = s.window;
     }
 
     /// A virtual round trip may be over.
-    fn round(&self, s: &mut State<f64>, seen: &Observation<f64>) {
-        let least_s = if self.is_virtual(s) { self.virtual_rtt } else { 0.0 };
-        if s.smoothed_rtt == 0.0 || seen.now_s - s.since_s < Number::max(least_s, s.smoothed_rtt) {
+    fn round(&self, s: &mut State<N>, seen: &Observation<N>) {
+        if s.smoothed_rtt == self.zero || seen.now_s - s.since_s < self.least_s(s).max(s.smoothed_rtt) {
             return;
         }
         (s.since_s, s.reduced) = (seen.now_s, false);
         if s.window >= s.ssthresh {
-            s.rounds += 1.0;
+            s.rounds += self.one;
         }
         // Without a mark nothing says that there is somebody who marks.
-        if s.met && s.acked > 0.0 {
+        if s.met && s.acked > self.zero {
             s.alpha += self.g * (s.marked / s.acked - s.alpha);
             if self.fallback {
-                s.classic = s.signs.judge(s.classic, seen.base_rtt_s);
+                s.classic = N::of(s.signs.judge(s.classic.value(), seen.base_rtt_s.value()));
             }
         }
-        (s.acked, s.marked) = (0.0, 0.0);
+        (s.acked, s.marked) = (self.zero, self.zero);
     }
 }
 
-impl Law<f64> for Prague {
+impl<N: Number> Law<N> for Prague<N> {
     type Role = Controller;
-    type State = State<f64>;
+    type State = State<N>;
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         Ok(Self {
-            g: values.number("g"),
-            alpha: values.number("alpha"),
-            virtual_rtt: values.number("virtual_rtt"),
-            transition: values.number("transition"),
+            g: N::of(values.number("g")),
+            virtual_rtt_s: N::of(values.number("virtual_rtt")),
+            transition: N::of(values.number("transition")),
             of_reductions: values.number("rounds") != 0.0,
-            least_window: values.number("least_window"),
+            least_window: N::of(values.number("least_window")),
+            alpha: N::of(values.number("alpha")),
             fallback: values.switch("fallback"),
-            initial_window: context.initial_window,
-            initial_ssthresh: context.initial_ssthresh,
+            fractions: values.number("least_window") < 2.0,
+            initial_window: N::of(context.initial_window),
+            initial_ssthresh: N::of(context.initial_ssthresh),
+            longest_s: N::of(LONGEST_S),
+            smoothed: N::of(SMOOTHED),
+            half: N::of(0.5),
+            zero: N::of(0.0),
+            one: N::of(1.0),
+            two: N::of(2.0),
         })
     }
 
-    fn initial_state(&self) -> State<f64> {
+    fn initial_state(&self) -> State<N> {
         State {
             window: self.initial_window,
             ssthresh: self.initial_ssthresh,
             alpha: self.alpha,
-            smoothed_rtt: 0.0,
-            acked: 0.0,
-            marked: 0.0,
-            classic: 0.0,
+            smoothed_rtt: self.zero,
+            acked: self.zero,
+            marked: self.zero,
+            classic: self.zero,
             met: false,
             reduced: false,
-            rounds: 0.0,
-            since_s: 0.0,
-            reduced_s: f64::NEG_INFINITY,
+            rounds: self.zero,
+            since_s: self.zero,
+            reduced_s: N::of(f64::NEG_INFINITY),
             signs: Signs::START,
         }
     }
 
-    fn on_event(&self, s: &mut State<f64>, event: Event, seen: &Observation<f64>) {
+    fn on_event(&self, s: &mut State<N>, event: Event, seen: &Observation<N>) {
         match event {
             Event::Ack { packets, marked } => {
                 self.clock(s, seen);
                 self.round(s, seen);
-                s.acked += f64::from(packets);
-                s.marked += f64::from(marked);
+                s.acked += N::count(packets);
+                s.marked += N::count(marked);
                 if marked > 0 {
                     s.met = true;
                     self.reduce(s, seen.now_s);
                 }
                 // Growth goes on in the round of a reduction.
-                let grows = f64::from(packets - marked);
+                let grows = N::count(packets.saturating_sub(marked));
                 s.window += if s.window < s.ssthresh { grows } else { grows * self.growth(s) / s.window };
             }
             Event::Congestion => {
-                s.window = Number::max(s.window / 2.0, self.least_window);
+                s.window = (self.half * s.window).max(self.least_window);
                 s.ssthresh = s.window;
             }
             Event::Timeout => {
-                s.ssthresh = Number::max(s.window / 2.0, 2.0);
-                s.window = 1.0;
+                s.ssthresh = (self.half * s.window).max(self.two);
+                s.window = self.one;
             }
             Event::Round | Event::Tick => {}
         }
     }
 
-    fn output(&self, s: &State<f64>, _: &Observation<f64>) -> Output<f64> {
-        let speed = if s.window < s.ssthresh / 2.0 { 2.0 } else { 1.0 };
+    fn output(&self, s: &State<N>, _: &Observation<N>) -> Output<N> {
+        let speed = if s.window < self.half * s.ssthresh { self.two } else { self.one };
         Output { window: s.window, gap_s: s.smoothed_rtt / (speed * s.window) }
     }
 
@@ -314,7 +362,7 @@ impl Law<f64> for Prague {
             marks: Marks::Counted,
             now: true,
             low_latency: true,
-            fractions: self.least_window < 2.0,
+            fractions: self.fractions,
             ..Requirements::LEAST
         }
     }
@@ -324,7 +372,7 @@ impl Law<f64> for Prague {
 mod tests {
     use super::*;
 
-    fn law(set: &[(&str, f64)]) -> Prague {
+    fn law(set: &[(&str, f64)]) -> Prague<f64> {
         let values = Values::of(ENTRY.parameters, set);
         let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
         Prague::compile(&values, &context).unwrap()
@@ -335,12 +383,12 @@ mod tests {
     }
 
     /// Long in congestion avoidance.
-    fn avoiding(law: &Prague, window: f64, rtt_s: f64) -> State<f64> {
+    fn avoiding(law: &Prague<f64>, window: f64, rtt_s: f64) -> State<f64> {
         State { window, ssthresh: 2.0, smoothed_rtt: rtt_s, rounds: 1e6, met: true, ..law.initial_state() }
     }
 
     /// For a second: a window of packets a round trip, and of `every` packets one is marked. The marks of the last half.
-    fn run(law: &Prague, s: &mut State<f64>, rtt_s: f64, span_s: f64, every: u64) -> f64 {
+    fn run(law: &Prague<f64>, s: &mut State<f64>, rtt_s: f64, span_s: f64, every: u64) -> f64 {
         let (mut now_s, mut packets, mut marks) = (0.0, 0u64, 0.0);
         while now_s < span_s {
             now_s += rtt_s / s.window;
@@ -403,6 +451,16 @@ mod tests {
         assert_eq!(s.window, 20.05, "it grows on");
         law.on_event(&mut s, Event::Ack { packets: 1, marked: 0 }, &seen(0.51, 0.1));
         assert!((s.alpha - (1.0 - 0.0625 * 0.2)).abs() < 1e-12, "four of five packets were marked: {}", s.alpha);
+    }
+
+    /// The kernel's arithmetic has no square root, and no window that is a rate.
+    #[test]
+    fn what_the_kernel_has_not_is_refused() {
+        let context = Context { packet: crate::quantity::Bytes(1500), initial_window: 10.0, initial_ssthresh: 1e9 };
+        let built = |set: &[(&str, f64)]| in_kernel(&Values::of(ENTRY.parameters, set), &context).map(|_| ());
+        assert_eq!(built(&[]), Ok(()));
+        assert!(built(&[("fallback", 1.0)]).unwrap_err().contains("`fallback = false`"));
+        assert!(built(&[("least_window", 1.0)]).unwrap_err().contains("`least_window = 2`"));
     }
 
     /// A loss halves, whatever alpha is, and leaves alpha alone. The least window is a parameter.

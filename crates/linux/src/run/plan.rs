@@ -409,6 +409,7 @@ fn own_habits(scenario: &Scenario, name: &str, group: &Group) -> Result<FlowHabi
         quick_ack: sender.delayed_ack == 1,
         receive_window: window.is_finite().then_some(Bytes((window * payload.0 as f64) as u64)),
         echoes: None,
+        low_latency: needs.low_latency,
     })
 }
 
@@ -452,6 +453,14 @@ fn findings(scenario: &Scenario) -> Vec<String> {
             "the kernel's cubic has HyStart of its own where it is on, which `hystart_rule = \"linux\"` has simulated, and no \
              `friendly_catches_up` (RFC 9438, section 4.3): where Reno would be ahead of the cubic, it \
              grows by about half a packet a round trip"
+                .to_owned(),
+        );
+    }
+    let low_latency = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.low_latency);
+    if scenario.groups.values().any(low_latency) {
+        findings.push(
+            "the kernel sends ECT(0) under any controller, and data sent again without ECN: the path makes ECT(1) of the ECT(0) of \
+             flows that ask for low latency (RFC 9331)"
                 .to_owned(),
         );
     }

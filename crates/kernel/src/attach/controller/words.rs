@@ -4,6 +4,7 @@ use penstock_law::cc::ccp::Control;
 use penstock_law::cc::copa::Copa;
 use penstock_law::cc::fast::Fast;
 use penstock_law::cc::leadlag::LeadLag;
+use penstock_law::cc::prague::Prague;
 use penstock_law::cc::{self, Controller, Marks};
 use penstock_law::estimate::{Lookback, PriceTable};
 use penstock_law::quantity::Bytes;
@@ -103,6 +104,13 @@ pub(super) fn copa(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Err
     Ok(ProgramParameters::new(words, false))
 }
 
+pub(super) fn prague(chosen: &Chosen<Controller>) -> Result<ProgramParameters, Error> {
+    let law: Prague<Fix<32>> = compiled(chosen)?;
+    let mut words: Vec<i64> = [law.g, law.virtual_rtt_s, law.transition, law.least_window].map(|word| word.0).to_vec();
+    words.extend([i64::from(law.of_reductions), law.initial_state().alpha.0]);
+    Ok(ProgramParameters::new(words, true))
+}
+
 /// The packet pairs that are kept, as in bpf/cc/ccpd.bpf.c.
 const MOST_PAIRS: u32 = 64;
 /// The longest register of marks, as in bpf/cc/leadlag.bpf.c.
@@ -200,6 +208,24 @@ mod tests {
         assert_eq!(told(&[]).words, [1 << 31, 10 << 32, 5 << 32, tenth, 1, 1 << 29]);
         let other = told(&["law.delta=0.25", "law.min_rtt_window=1 s", "law.competitive=false"]);
         assert_eq!(other.words, [1 << 30, 1 << 32, 5 << 32, tenth, 0, 1 << 29]);
+    }
+
+    /// Its receiver has it too, to echo marks packet by packet.
+    #[test]
+    fn prague_gets_its_virtual_round_trip() {
+        let told = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
+            prague(&controller("prague", &set).unwrap())
+        };
+        let Fix::<32>(virtual_rtt) = penstock_law::Number::of(0.025);
+        assert!(told(&[]).unwrap().requires_ecn);
+        assert_eq!(told(&[]).unwrap().words, [1 << 28, virtual_rtt, 500 << 32, 2 << 32, 0, 1 << 32]);
+        let other = told(&["law.rounds=of-reductions", "law.alpha=0.5", "law.transition=0"]).unwrap();
+        assert_eq!(other.words[2..], [0, 2 << 32, 1, 1 << 31]);
+        for (setting, said) in [("law.fallback=true", "`fallback"), ("law.least_window=0.5 packets", "`least_window")] {
+            let error = told(&[setting]).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
     }
 
     #[test]

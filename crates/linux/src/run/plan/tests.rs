@@ -42,6 +42,7 @@ fn what_the_kernel_has_is_taken_over() {
         quick_ack: true,
         receive_window: Some(Bytes(144_800)),
         echoes: None,
+        low_latency: false,
     };
     assert_eq!(habits.flows, [one.clone(), one]);
     let FlowPlan { group: 0, start, stop, bytes: Some(Bytes(3_000_000)), source } = &flows[1] else {
