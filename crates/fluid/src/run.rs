@@ -20,9 +20,9 @@
 mod cohort;
 mod conditioner;
 mod estimates;
-mod packets;
 mod queue;
 mod report;
+mod state;
 mod way;
 
 use penstock_law::Values;

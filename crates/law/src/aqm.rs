@@ -21,6 +21,7 @@ mod rem;
 mod wred;
 
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 pub use fixed::InFixed;
 
@@ -64,6 +65,7 @@ impl Role for Aqm {
     type Requirements = Requirements;
     type Detail = ();
     type Timing = ();
+    type Packets = Infallible;
     const NOUN: &'static str = "AQM";
 }
 

@@ -1,5 +1,6 @@
 //! Controllers: the laws of senders.
 
+mod acknowledged;
 mod bbr;
 mod bbr3;
 mod cbr;
@@ -26,6 +27,7 @@ mod vegas;
 mod vivace;
 mod westwood;
 
+pub use acknowledged::Acknowledged;
 pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
 
 use crate::estimate::{BottleneckEstimate, MarkEstimate};
@@ -71,6 +73,7 @@ impl Role for Controller {
     type Requirements = Requirements;
     type Detail = Delivery;
     type Timing = Timing;
+    type Packets = Acknowledged;
     const NOUN: &'static str = "controller";
 }
 
@@ -156,6 +159,7 @@ pub const NO_WINDOW: f64 = 2_147_483_647.0;
 
 impl Output<f64> {
     /// True if a host can act on it: a finite number of packets and a finite span of time.
+    #[inline]
     pub fn is_sound(&self) -> bool {
         is_amount(self.window) && is_amount(self.gap_s)
     }

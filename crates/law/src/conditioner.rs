@@ -10,6 +10,8 @@ pub mod srtcm;
 pub mod token_bucket;
 pub mod trtcm;
 
+use core::convert::Infallible;
+
 use crate::law::{Entry, Role};
 use crate::number::Number;
 use crate::numbers;
@@ -31,6 +33,7 @@ impl Role for Conditioner {
     type Requirements = Requirements;
     type Detail = ();
     type Timing = ();
+    type Packets = Infallible;
     const NOUN: &'static str = "conditioner";
 }
 

@@ -4,10 +4,12 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
-use crate::number::{Dual, Fix, Number};
+use crate::mean::{self, Change};
+use crate::number::{Dual, Fix, Number, Real};
 use crate::parameter::{Parameter, Values};
 
 /// Visits a struct's numbers in declared order. Written by [`numbers!`](crate::numbers).
@@ -23,6 +25,22 @@ pub trait Fields<N> {
     const WORDS: &'static [(&'static str, &'static str)] = &[];
     /// Calls `f` on each number.
     fn each(&mut self, f: &mut dyn FnMut(&mut N));
+    /// Copies the numbers to as many places, in the order of [`Fields::each`].
+    fn get(&mut self, numbers: &mut [N])
+    where
+        N: Copy,
+    {
+        let mut places = numbers.iter_mut();
+        self.each(&mut |x| places.next().into_iter().for_each(|place| *place = *x));
+    }
+    /// Replaces the numbers, in the order of [`Fields::each`], by as many others.
+    fn set(&mut self, numbers: &[N])
+    where
+        N: Copy,
+    {
+        let mut others = numbers.iter();
+        self.each(&mut |x| others.next().into_iter().for_each(|other| *x = *other));
+    }
 }
 
 /// Declares a struct of numbers, generic over its arithmetic, each with its unit, and lets hosts visit them.
@@ -51,6 +69,29 @@ macro_rules! numbers {
                 $(f(&mut self.$field);)*
                 let _ = f;
             }
+            // Without a call through a pointer for each number: hosts of means get and set states for each packet.
+            #[inline]
+            fn get(&mut self, numbers: &mut [N])
+            where
+                N: Copy,
+            {
+                let mut places = numbers.iter_mut();
+                $(if let Some(place) = places.next() {
+                    *place = self.$field;
+                })*
+                let _ = &mut places;
+            }
+            #[inline]
+            fn set(&mut self, numbers: &[N])
+            where
+                N: Copy,
+            {
+                let mut others = numbers.iter();
+                $(if let Some(other) = others.next() {
+                    self.$field = *other;
+                })*
+                let _ = &mut others;
+            }
         }
     };
 }
@@ -71,8 +112,28 @@ pub trait Role: Debug + 'static {
     type Detail: Debug;
     /// The further output of such a law.
     type Timing: Copy + Debug + Default;
+    /// Packets in a row, whose mean effect [`Instances::along`] integrates; [`Infallible`] where no host asks for that.
+    type Packets: Outcomes<Self>;
     /// The word for such a law.
     const NOUN: &'static str;
+}
+
+/// The outcomes of packets in a row, each with its chance.
+pub trait Outcomes<R: Role + ?Sized> {
+    /// The observation after a share of the packets.
+    fn observation<N: Number>(&self, share: f64) -> R::Observation<N>;
+    /// Calls `f` for each event that one packet after a share of the packets may bring, with its chance; never with a chance of
+    /// zero.
+    fn each(&self, share: f64, f: impl FnMut(f64, R::Event));
+}
+
+impl<R: Role + ?Sized> Outcomes<R> for Infallible {
+    fn observation<N: Number>(&self, _: f64) -> R::Observation<N> {
+        match *self {}
+    }
+    fn each(&self, _: f64, _: impl FnMut(f64, R::Event)) {
+        match *self {}
+    }
 }
 
 /// A law: the effect of an event on its state, and the output of the state.
@@ -183,8 +244,60 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
         let mut taken = numbers.iter_mut();
         self.each(at, &mut |x| taken.next().into_iter().for_each(|number| *number = *x));
     }
+    /// Applies the mean effect of packets in a row to an instance, and integrates it along their number as [`mean::drive`] does.
+    /// Another instance may serve for trials: its own state is lost. The first number of the state that is NaN then, if one is.
+    fn along(&mut self, at: usize, trial: usize, packets: f64, outcomes: &R::Packets) -> Option<usize>
+    where
+        N: Real,
+    {
+        let (mut numbers, mut len) = ([0.0; mean::MOST], 0);
+        self.each(at, &mut |x| {
+            numbers[len] = x.value();
+            len += 1;
+        });
+        let state = &mut numbers[..len];
+        mean::drive(state, packets, &mut Tried { law: self, trial, outcomes, arithmetic: PhantomData });
+        let mut put = state.iter();
+        self.each(at, &mut |x| put.next().into_iter().for_each(|number| *x = N::of(*number)));
+        state.iter().position(|number| number.is_nan())
+    }
     /// The law's requirements.
     fn requirements(&self) -> R::Requirements;
+}
+
+/// The mean change of an instance's state by its effect on another instance.
+struct Tried<'a, N: Number, R: Role, I: ?Sized> {
+    law: &'a mut I,
+    trial: usize,
+    outcomes: &'a R::Packets,
+    arithmetic: PhantomData<N>,
+}
+
+impl<N: Number, R: Role, I: Instances<N, R> + ?Sized> Change for Tried<'_, N, R, I> {
+    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
+        let seen = self.outcomes.observation::<N>(share);
+        let mut apply = |event, numbers: &mut [N; K]| self.law.after(self.trial, numbers, event, &seen);
+        mean_change::<R, N, K>(state, self.outcomes, share, &mut apply)
+    }
+}
+
+/// The mean change of a state over outcomes, each of which `apply` applies to its numbers.
+#[inline]
+fn mean_change<R: Role, N: Number, const K: usize>(
+    state: &[f64; K],
+    outcomes: &R::Packets,
+    share: f64,
+    apply: &mut impl FnMut(R::Event, &mut [N; K]),
+) -> [f64; K] {
+    let mut sum = [0.0; K];
+    outcomes.each(share, |chance, event| {
+        let mut after = state.map(N::of);
+        apply(event, &mut after);
+        for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
+            *sum += chance * (after.value() - before);
+        }
+    });
+    sum
 }
 
 /// A law with its states next to each other.
@@ -279,15 +392,73 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         observation: &<L::Role as Role>::Observation<N>,
     ) {
         // Off the heap and behind one dynamic call, since the fluid world computes this for every packet and outcome.
-        let mut state = self.law.initial_state_of(at);
-        let mut put = numbers.iter();
-        state.each(&mut |x| put.next().into_iter().for_each(|number| *x = *number));
-        self.law.on_event(&mut state, event, observation);
-        let mut taken = numbers.iter_mut();
-        state.each(&mut |x| taken.next().into_iter().for_each(|number| *number = *x));
+        after(&self.law, at, numbers, event, observation);
+    }
+    fn along(&mut self, at: usize, trial: usize, packets: f64, outcomes: &<L::Role as Role>::Packets) -> Option<usize>
+    where
+        N: Real,
+    {
+        let (law, state) = (&self.law, &mut self.states[at]);
+        let change = Applied { law, trial, outcomes, arithmetic: PhantomData };
+        // A law has one arm alone. Arrays of a known length stay in registers.
+        macro_rules! sized {
+            ($($n:literal)*) => {
+                match const { <L::State as Fields<N>>::NAMES.len() } {
+                    $($n => change.along::<$n>(state, packets),)*
+                    more => unreachable!("a law of {more} numbers"),
+                }
+            };
+        }
+        sized!(0 1 2 3 4 5 6 7 8 9 10 11 12)
     }
     fn requirements(&self) -> <L::Role as Role>::Requirements {
         self.law.requirements()
+    }
+}
+
+/// Applies an event to numbers of a state, and otherwise as that instance starts.
+#[inline]
+fn after<N: Number, L: Law<N>>(
+    law: &L,
+    instance: usize,
+    numbers: &mut [N],
+    event: <L::Role as Role>::Event,
+    observation: &<L::Role as Role>::Observation<N>,
+) {
+    let mut state = law.initial_state_of(instance);
+    state.set(numbers);
+    law.on_event(&mut state, event, observation);
+    state.get(numbers);
+}
+
+/// The mean change of a law's state, compiled for the law.
+struct Applied<'a, N: Number, L: Law<N>> {
+    law: &'a L,
+    /// The instance that starts with what is not a number.
+    trial: usize,
+    outcomes: &'a <L::Role as Role>::Packets,
+    arithmetic: PhantomData<N>,
+}
+
+impl<N: Number, L: Law<N>> Change for Applied<'_, N, L> {
+    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
+        let seen = self.outcomes.observation::<N>(share);
+        let mut apply = |event, numbers: &mut [N; K]| after(self.law, self.trial, numbers, event, &seen);
+        mean_change::<L::Role, N, K>(state, self.outcomes, share, &mut apply)
+    }
+}
+
+impl<N: Number, L: Law<N>> Applied<'_, N, L> {
+    /// [`Instances::along`] of a state of so many numbers.
+    fn along<const K: usize>(mut self, state: &mut L::State, packets: f64) -> Option<usize> {
+        let mut numbers = [N::of(0.0); K];
+        state.get(&mut numbers);
+        let mut values = numbers.map(N::value);
+        if packets > 0.0 {
+            mean::along(&mut values, packets, &mut self);
+        }
+        state.set(&values.map(N::of));
+        values.iter().position(|number| number.is_nan())
     }
 }
 

@@ -13,6 +13,7 @@ pub mod cc;
 pub mod conditioner;
 pub mod estimate;
 pub mod law;
+pub mod mean;
 pub mod number;
 pub mod parameter;
 pub mod quantity;

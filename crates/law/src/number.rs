@@ -70,6 +70,11 @@ pub trait Number:
     }
 }
 
+/// The arithmetic of simulation. Only there hosts integrate a law's mean change.
+pub trait Real: Number {}
+
+impl Real for f64 {}
+
 /// `x += y` is `x = x + y`, bit for bit, and so on.
 macro_rules! assigning {
     ($($trait:ident $method:ident $op:tt)*) => {

@@ -1,7 +1,7 @@
 //! Flows of one group, of one round trip and of about one start, as one fluid.
 
 use penstock_law::Instances;
-use penstock_law::cc::{self, Controller, Event, Marks};
+use penstock_law::cc::{self, Acknowledged, Controller, Event, Marks};
 use penstock_law::estimate::{MarkEstimate, buffer_level};
 use penstock_law::law::Linearisation;
 use penstock_law::quantity::Time;
@@ -10,8 +10,8 @@ use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 use super::Method;
 use super::conditioner::Conditioner;
 use super::estimates::{Estimated, Register};
-use super::packets::{Change, State, drive, put, state_of};
 use super::queue::Queue;
+use super::state::{State, state_of};
 use super::way::Way;
 use crate::source::Clocking;
 
@@ -373,26 +373,18 @@ impl Cohort {
             let weight = f64::min(by.over_window / self.window(), by.most);
             self.average_rtt_s += (1.0 - libm::pow(1.0 - weight, packets)) * (middle.rtt_s - self.average_rtt_s);
         }
-        let mut state = state_of(self.law.as_mut(), 0);
-        if state.is_empty() {
-            return;
-        }
-        let (begin, end) = (self.seen(path.from), self.seen(path.to));
-        let mut change = Acknowledged {
-            law: self.law.as_mut(),
-            path,
-            ends: [begin, end],
-            seen: end,
-            each: self.packets_per_ack,
-            takes_marks: self.way.marked,
-            is_cut: self.needs.marks == Marks::Congestion,
+        let takes_marks = |signal: Signal| if self.way.marked { signal.marked } else { 0.0 };
+        let acknowledged = Acknowledged {
+            observations: [self.seen(path.from), self.seen(path.to)],
+            marked: [takes_marks(path.from), takes_marks(path.to)],
+            lost: [path.from.lost, path.to.lost],
+            packets_per_ack: self.packets_per_ack,
+            marks_are_congestion: self.needs.marks == Marks::Congestion,
             deaf: if self.one_cut_a_round { self.window } else { 0.0 },
         };
-        drive(&mut state, packets, &mut change);
-        if let Some(at) = state.iter().position(|number| number.is_nan()) {
+        if let Some(at) = self.law.along(0, 1, packets, &acknowledged) {
             self.fault.get_or_insert((now, Fault::State(self.law.names()[at].0)));
         }
-        put(self.law.as_mut(), 0, &state);
     }
 
     /// The price that a share of marks stands for [s].
@@ -443,63 +435,6 @@ impl Cohort {
     /// The least round-trip time so far [s]; none before the first acknowledgement.
     pub(super) fn least_rtt_s(&self) -> Option<f64> {
         Some(self.least_rtt_s).filter(|least| least.is_finite())
-    }
-}
-
-/// The effect of an acknowledged packet on the law, on average over its outcomes.
-struct Acknowledged<'a> {
-    law: &'a mut dyn Instances<f64, Controller>,
-    path: &'a Stretch,
-    /// At the beginning and at the end, and the one between that a packet brings.
-    ends: [cc::Observation<f64>; 2],
-    seen: cc::Observation<f64>,
-    /// Packets an acknowledgement covers.
-    each: u32,
-    takes_marks: bool,
-    /// Whether a mark is a congestion event.
-    is_cut: bool,
-    /// Packets after a cut that bring none.
-    deaf: f64,
-}
-
-impl Change for Acknowledged<'_> {
-    fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N] {
-        let signal = self.path.at(share);
-        let ([begin, end], seen) = (&self.ends, &mut self.seen);
-        let line = |a: f64, b: f64| a + share * (b - a);
-        seen.rtt_s = line(begin.rtt_s, end.rtt_s);
-        seen.price_s = line(begin.price_s, end.price_s);
-        seen.level = line(begin.level, end.level);
-        let mut sum = [0.0; N];
-        let mut add = |chance: f64, event: Event| {
-            if chance == 0.0 {
-                return;
-            }
-            let mut after = *state;
-            self.law.after(1, &mut after, event, seen);
-            for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
-                *sum += chance * (after - before);
-            }
-        };
-        let p = if self.takes_marks { signal.marked } else { 0.0 };
-        let (kept, packets) = (1.0 - signal.lost, self.each);
-        if packets == 1 {
-            add(kept * (1.0 - p), Event::Ack { packets, marked: 0 });
-            add(kept * p, Event::Ack { packets, marked: 1 });
-        } else {
-            let mut ways = 1.0;
-            for marked in 0..=packets {
-                let mut chance = kept / f64::from(packets) * ways;
-                for k in 0..packets {
-                    chance *= if k < marked { p } else { 1.0 - p };
-                }
-                add(chance, Event::Ack { packets, marked });
-                ways *= f64::from(packets - marked) / f64::from(marked + 1);
-            }
-        }
-        let cut = if self.is_cut { p } else { 0.0 } + signal.lost;
-        add(if self.deaf > 0.0 { cut / (1.0 + self.deaf * cut) } else { cut }, Event::Congestion);
-        sum
     }
 }
 

@@ -9,7 +9,7 @@ use penstock_law::conditioner::{self, Colour, Event};
 use penstock_law::quantity::Bytes;
 use penstock_scenario::model::Chosen;
 
-use super::packets::{State, put, state_of};
+use super::state::{State, put, state_of};
 
 /// Shares of green, yellow and red.
 pub(super) type Shares = [f64; 3];

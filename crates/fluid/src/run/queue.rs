@@ -3,11 +3,12 @@
 use penstock_law::aqm::{self, Decides, Event, Serve};
 use penstock_law::conditioner::Colour;
 use penstock_law::law::Linearisation;
+use penstock_law::mean::{Change, drive};
 use penstock_law::{Instances, Values};
 use penstock_scenario::model::Chosen;
 
 use super::conditioner::{GREEN, Shares};
-use super::packets::{Change, State, drive, put, state_of};
+use super::state::{State, put, state_of};
 
 /// A queue. Its history is kept whole: packets look up the queue at their arrival, the report its distribution.
 pub(super) struct Queue {

@@ -204,6 +204,25 @@ impl<N: Number> LeadLag<N> {
             }
         }
     }
+
+    /// A period: the new expWnd.
+    fn tick(&self, s: &mut State<N>, observation: &Observation<N>) {
+        let (load, fast) = self.load(observation);
+        let demand = self.demand(s, observation);
+        if self.linearised {
+            // theta(k), with what xi leaves of ln expWnd for its term of the price one period ago.
+            let before = s.xi - s.target.ln();
+            let theta = (self.one - self.step * load - fast + before).clamp(self.half, self.two);
+            // beta K T_s, for the utility K log x.
+            let drift = self.step * (demand * s.target);
+            s.target = (theta * s.target + drift).clamp(self.one, self.most);
+            s.xi = s.target.ln() + fast;
+        } else {
+            let scale = self.max_rate.map_or(self.scale, |rate| rate * observation.base_rtt_s);
+            s.xi += self.step * (demand - load); // (20), (27)
+            s.target = (scale * (s.xi - fast).exp()).clamp(self.least, self.most); // (21), (28)
+        }
+    }
 }
 
 impl<N: Number> Law<N> for LeadLag<N> {
@@ -264,23 +283,7 @@ impl<N: Number> Law<N> for LeadLag<N> {
     #[inline]
     fn on_event(&self, s: &mut State<N>, event: Event, observation: &Observation<N>) {
         match event {
-            Event::Tick => {
-                let (load, fast) = self.load(observation);
-                let demand = self.demand(s, observation);
-                if self.linearised {
-                    // theta(k), with what xi leaves of ln expWnd for its term of the price one period ago.
-                    let before = s.xi - s.target.ln();
-                    let theta = (self.one - self.step * load - fast + before).clamp(self.half, self.two);
-                    // beta K T_s, for the utility K log x.
-                    let drift = self.step * (demand * s.target);
-                    s.target = (theta * s.target + drift).clamp(self.one, self.most);
-                    s.xi = s.target.ln() + fast;
-                } else {
-                    let scale = self.max_rate.map_or(self.scale, |rate| rate * observation.base_rtt_s);
-                    s.xi += self.step * (demand - load); // (20), (27)
-                    s.target = (scale * (s.xi - fast).exp()).clamp(self.least, self.most); // (21), (28)
-                }
-            }
+            Event::Tick => self.tick(s, observation),
             Event::Ack { packets, .. } => {
                 let reach = self.cap * N::count(packets);
                 s.window = (s.window + (s.target - s.window).clamp(-reach, reach)).max(self.one);

@@ -4,6 +4,7 @@ mod aqms;
 mod conditioners;
 mod controllers;
 mod fix;
+mod means;
 mod mistakes;
 mod response;
 mod states;

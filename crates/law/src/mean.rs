@@ -1,42 +1,15 @@
 //! Laws driven by so many packets at once: the mean change of their state, integrated along the count of packets.
+//!
+//! It is here and not in a host, because only a law's own code can be compiled into the integrator: see
+//! [`Instances::along`](crate::Instances::along).
 
 use core::array;
 
-use penstock_law::{Instances, Role};
-
 /// Numbers of a law's state, at most. The longest has ten; the state is copied with every packet and had better be short.
-const MOST: usize = 12;
-
-/// The state of one instance, off the heap: it is taken out and put back millions of times.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct State {
-    numbers: [f64; MOST],
-    len: usize,
-}
-
-impl State {
-    /// So many zeros.
-    pub(super) fn zeros(len: usize) -> Self {
-        assert!(len <= MOST, "a law of {len} numbers");
-        Self { numbers: [0.0; MOST], len }
-    }
-}
-
-impl core::ops::Deref for State {
-    type Target = [f64];
-    fn deref(&self) -> &[f64] {
-        &self.numbers[..self.len]
-    }
-}
-
-impl core::ops::DerefMut for State {
-    fn deref_mut(&mut self) -> &mut [f64] {
-        &mut self.numbers[..self.len]
-    }
-}
+pub const MOST: usize = 12;
 
 /// The mean change of a state with one packet.
-pub(super) trait Change {
+pub trait Change {
     /// At a state, and at a share of the way.
     fn packet<const N: usize>(&mut self, state: &[f64; N], share: f64) -> [f64; N];
 }
@@ -49,7 +22,10 @@ const TOLERANCE: f64 = 1e-6;
 /// three packets each for one that follows a target packet by packet. Near an equilibrium two evaluations do: one step of Heun's
 /// method (order two, as the steps of time are), if Euler's is within the tolerance of it. And four do for one that only
 /// decays, as a window that is within reach of its target.
-pub(super) fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {
+///
+/// # Panics
+/// The state has more than [`MOST`] numbers.
+pub fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {
     // Arrays of a known length stay in registers, which halves the time.
     macro_rules! sized {
         ($($n:literal)*) => {
@@ -65,7 +41,8 @@ pub(super) fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {
     }
 }
 
-fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl Change) {
+/// [`drive`], for a state of a known length; `packets` are more than zero.
+pub(crate) fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl Change) {
     let mut done = 0.0;
     let mut h = packets;
     let mut first = change.packet(state, 0.0);
@@ -146,25 +123,6 @@ fn decay<const N: usize>(
     let last = change.packet(&end, 1.0);
     let strays = |i: usize| packets * (last[i] - (1.0 - gone) * first[i]).abs() > scale(state[i], end[i]);
     (!(0..N).any(strays)).then_some(end)
-}
-
-/// The numbers of an instance's state.
-pub(super) fn state_of<R: Role>(law: &mut dyn Instances<f64, R>, at: usize) -> State {
-    let mut state = State { numbers: [0.0; MOST], len: 0 };
-    law.each(at, &mut |x| {
-        state.numbers[state.len] = *x;
-        state.len += 1;
-    });
-    state
-}
-
-/// Puts numbers into an instance's state.
-pub(super) fn put<R: Role>(law: &mut dyn Instances<f64, R>, at: usize, state: &[f64]) {
-    let mut i = 0;
-    law.each(at, &mut |x| {
-        *x = state[i];
-        i += 1;
-    });
 }
 
 #[cfg(test)]
