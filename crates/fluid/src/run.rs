@@ -17,11 +17,13 @@
 //! It **does not** count acknowledgements as load, the one cut that a host lets through in a round, slow start's
 //! overshoot within a step, or the timing of single packets.
 
+mod arithmetic;
 mod cohort;
 mod conditioner;
 mod estimates;
 mod queue;
 mod report;
+mod sent;
 mod state;
 mod way;
 
@@ -37,6 +39,7 @@ use crate::source::Clocking;
 use cohort::{Cohort, Fault};
 use conditioner::Conditioner;
 use queue::Queue;
+use way::Signals;
 
 /// Where scenarios run as fluid.
 #[derive(Debug, Clone, Default)]
@@ -83,7 +86,7 @@ const ROUND_TRIPS: usize = 64;
 const STEPS_UNWATCHED: u64 = 100_000;
 
 /// Steps in a row that a sender takes, at most.
-const BLOCK: u64 = 16;
+const STEPS_IN_A_ROW: usize = 16;
 
 /// A fluid network while it runs.
 pub(crate) struct Network {
@@ -92,6 +95,8 @@ pub(crate) struct Network {
     conditioners: Vec<Conditioner>,
     /// In the order of their groups.
     cohorts: Vec<Cohort>,
+    /// Those of the cohort that advances.
+    signals: Signals,
 }
 
 impl World for Fluid {
@@ -218,28 +223,26 @@ impl Network {
             return 1;
         }
         let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
-        ((back / step * (1.0 - 1e-9)) as u64).clamp(1, BLOCK)
+        ((back / step * (1.0 - 1e-9)) as u64).clamp(1, STEPS_IN_A_ROW as u64)
     }
 
     /// Number of steps for which arrivals at the queues behind the first can be computed before the queues follow.
     fn onward(&self) -> u64 {
-        self.cohorts.iter().map(|c| c.way.onward(&self.queues)).fold(BLOCK, u64::min).max(1)
+        self.cohorts.iter().map(|c| c.way.onward(&self.queues)).fold(STEPS_IN_A_ROW as u64, u64::min).max(1)
     }
 
     /// The steps after `done`, up to `until`; so many in a row that go on from a queue to the next.
     fn advance(&mut self, done: u64, until: u64, onward: u64, step: f64) {
-        let Self { queues, conditioners, cohorts } = self;
+        let Self { queues, conditioners, cohorts, signals } = self;
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
+        let times: Vec<f64> = (done..=until).map(|k| k as f64 * step).collect();
         // Who arrives where: senders have moved, the queues not yet.
         for cohort in cohorts.iter_mut() {
-            for k in done..until {
-                let (from, to) = span(k);
-                cohort.advance(from, to, step, queues, conditioners);
-                if conditioners.is_empty() {
-                    cohort.way.arrive_first(to, (k - done) as usize, queues, conditioners);
-                } else {
-                    cohort.way.enter(conditioners);
-                }
+            cohort.advance(&times, step, queues, conditioners, signals);
+            if conditioners.is_empty() {
+                cohort.way.arrive_first(&times[1..], 0, queues, conditioners);
+            } else {
+                cohort.way.enter(conditioners);
             }
         }
         let mut begin = done;
@@ -253,7 +256,7 @@ impl Network {
                 for k in begin..end {
                     let (to, slot) = (span(k).1, (k - done) as usize);
                     if !conditioners.is_empty() {
-                        cohort.way.arrive_first(to, slot, queues, conditioners);
+                        cohort.way.arrive_first(&[to], slot, queues, conditioners);
                     }
                     cohort.way.arrive(to, slot, queues, conditioners);
                 }
@@ -415,7 +418,7 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "fluid", what: refusals });
     }
-    Ok(Network { queues, conditioners, cohorts })
+    Ok(Network { queues, conditioners, cohorts, signals: Signals::default() })
 }
 
 /// Splits flows, sorted by round trip and start, into cohorts.

@@ -8,11 +8,12 @@ use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Pacing, Scenario, Size};
 
 use super::Method;
+use super::arithmetic::{larger, smaller};
 use super::conditioner::Conditioner;
 use super::estimates::{Estimated, Register};
 use super::queue::Queue;
 use super::state::{State, state_of};
-use super::way::Way;
+use super::way::{Signals, Way};
 use crate::source::Clocking;
 
 /// A cohort. Counts are of one flow [packets].
@@ -37,6 +38,8 @@ pub(super) struct Cohort {
     acked: f64,
     round_ends: f64,
     ticks: u64,
+    /// When the next one is due [s].
+    next_tick_s: f64,
     /// The rate by its law's gap at the end of the last stretch [packets/s], and its window [packets].
     pace: f64,
     window: f64,
@@ -167,7 +170,7 @@ impl Cohort {
                 return Err(format!("the group `{name}` has sizes that are drawn, which fluid does not support"));
             }
         };
-        let base_rtt_s = mean(|f| f.0);
+        let (base_rtt_s, start_s) = (mean(|f| f.0), mean(|f| f.1));
         let mut way = Way::new(links.iter().copied(), base_rtt_s, flows.len() as f64);
         let marked = needs.marks != Marks::Ignored && links.iter().any(|(link, _)| queues[*link].marks());
         way.marked = marked;
@@ -177,7 +180,7 @@ impl Cohort {
             way,
             estimated,
             members: flows.iter().map(|f| f.2).collect(),
-            start_s: mean(|f| f.1),
+            start_s,
             stop_s: group.stop.unwrap_or(Time::NEVER).seconds(),
             limit: bytes.map_or(f64::INFINITY, |b| b as f64 / scenario.packet.payload.0 as f64),
             ln_phi: if let Marks::Price(by) = needs.marks { libm::log(by.phi) } else { 0.0 },
@@ -198,6 +201,7 @@ impl Cohort {
             acked: 0.0,
             round_ends: 0.0,
             ticks: 0,
+            next_tick_s: needs.tick_s.map_or(f64::INFINITY, |period| start_s + period),
             pace: 0.0,
             window: 0.0,
             signal: Signal { rtt_s: base_rtt_s, ..Signal::default() },
@@ -259,17 +263,28 @@ impl Cohort {
         }
     }
 
-    /// One step of the sender's events.
-    pub(super) fn advance(&mut self, from: f64, to: f64, step: f64, queues: &[Queue], conditioners: &[Conditioner]) {
-        let mut sent = self.way.sent();
-        if to > self.start_s {
-            let left = self.way.acknowledged(to, self.left_s, queues);
-            let before = self.signal;
-            let acked = self.way.sent_at(left).max(self.acked);
-            let (marked, lost, waits_s) = self.way.told(left, queues, conditioners);
-            let now = Signal { rtt_s: to - left + waits_s, marked, lost };
+    /// The steps of the sender between these times, each as long as `step`.
+    pub(super) fn advance(
+        &mut self,
+        times: &[f64],
+        step: f64,
+        queues: &[Queue],
+        conditioners: &[Conditioner],
+        signals: &mut Signals,
+    ) {
+        let begun = times[1..].partition_point(|to| *to <= self.start_s);
+        for _ in 0..begun {
+            let sent = self.way.sent();
+            self.total.sent = sent;
+            self.way.send(sent, self.left_s);
+        }
+        self.way.tell(&times[begun + 1..], self.left_s, queues, conditioners, signals);
+        for (k, span) in times[begun..].windows(2).enumerate() {
+            let (from, to, left) = (span[0], span[1], signals.left_s[k]);
+            let now = Signal { rtt_s: signals.rtt_s[k], marked: signals.marked[k], lost: signals.lost[k] };
+            let (before, acked) = (self.signal, larger(signals.acked[k], self.acked));
             if acked > 0.0 {
-                self.least_rtt_s = f64::min(self.least_rtt_s, now.rtt_s);
+                self.least_rtt_s = smaller(now.rtt_s, self.least_rtt_s);
                 if self.estimators && self.least_rtt_s.is_finite() {
                     self.base_rtt_s = self.least_rtt_s;
                 }
@@ -277,17 +292,18 @@ impl Cohort {
             if self.estimated.is_some() {
                 self.look_back(from);
             }
-            let begin = f64::max((self.start_s - from) / step, 0.0);
-            sent = self.events(from, step, begin, (self.acked, acked), Stretch { from: before, to: now }, sent);
+            let begin = larger((self.start_s - from) / step, 0.0);
+            let sent = self.way.sent();
+            let sent = self.events(from, step, begin, (self.acked, acked), Stretch { from: before, to: now }, sent);
             self.left_s = left;
             self.signal = now;
-            let active = to - f64::max(from, self.start_s);
+            let active = to - larger(from, self.start_s);
             self.total.active += active;
             self.total.window += active * self.window;
             self.total.window_squared += active * self.window * self.window;
+            self.total.sent = sent;
+            self.way.send(sent, self.left_s);
         }
-        self.total.sent = sent;
-        self.way.send(sent, self.left_s);
     }
 
     /// The law through a step: acknowledgements as a mean, periods and rounds at their times, and the packets sent meanwhile.
@@ -300,47 +316,43 @@ impl Cohort {
         path: Stretch,
         mut sent: f64,
     ) -> f64 {
-        let (mut done, mut first) = (begin, true);
+        let (mut done, mut here, mut first) = (begin, path.at(begin), true);
         if begin > 0.0 || self.pace == 0.0 {
             // The first pace is the law's own from its first moment.
-            sent = self.send(0.0, from + begin * step, path.at(begin), sent);
+            sent = self.say(0.0, from + begin * step, here, sent);
         }
         loop {
-            let tick = self.needs.tick_s.map(|period| {
-                let at = self.start_s + (self.ticks + 1) as f64 * period;
-                (at - from) / step
-            });
-            let round = (until > acked && self.round_ends <= until && self.needs.reliable && self.round_ends > 0.0)
-                .then(|| ((self.round_ends - acked) / (until - acked)).max(done));
-            let next_tick = tick.filter(|t| *t <= 1.0);
-            let next = [next_tick, round].into_iter().flatten().fold(1.0, f64::min).max(done);
+            let tick = (self.next_tick_s - from) / step;
+            let rounds = until > acked && self.round_ends <= until && self.needs.reliable && self.round_ends > 0.0;
+            let round = if rounds { larger((self.round_ends - acked) / (until - acked), done) } else { f64::INFINITY };
+            let next = larger(smaller(smaller(1.0, tick), round), done);
             // What happens as the last event did finds no packet since.
             if next > done || first {
                 let packets = (until - acked) * (next - done);
-                let stretch = Stretch { from: path.at(done), to: path.at(next) };
+                let stretch = Stretch { from: here, to: path.at(next) };
                 self.acknowledge(packets, &stretch, from + next * step);
-                sent = self.send((next - done) * step, from + next * step, stretch.to, sent);
-                first = false;
+                sent = self.say((next - done) * step, from + next * step, stretch.to, sent);
+                (here, first) = (stretch.to, false);
             }
             done = next;
-            if next_tick.is_some_and(|t| t <= next) {
-                // Before the first acknowledgement nothing is known that a period could use.
-                if self.acked > 0.0 {
-                    let seen = self.seen(path.at(done));
-                    self.law.on_event(0, Event::Tick, &seen);
-                    sent = self.send(0.0, from + done * step, path.at(done), sent);
-                }
+            let event = if tick <= next {
                 self.ticks += 1;
-                continue;
+                self.next_tick_s = self.tick_s();
+                // Before the first acknowledgement nothing is known that a period could use.
+                (self.acked > 0.0).then_some(Event::Tick)
+            } else if round <= next {
+                Some(Event::Round)
+            } else {
+                break;
+            };
+            if let Some(event) = event {
+                let seen = self.seen(here);
+                let said = self.law.on_event(0, event, &seen);
+                sent = self.send(0.0, from + done * step, seen.rtt_s, said, sent);
+                if event == Event::Round {
+                    self.round_ends = larger(sent, self.acked + 1e-9);
+                }
             }
-            if round.is_some_and(|r| r <= next) {
-                let seen = self.seen(path.at(done));
-                self.law.on_event(0, Event::Round, &seen);
-                sent = self.send(0.0, from + done * step, path.at(done), sent);
-                self.round_ends = f64::max(sent, self.acked + 1e-9);
-                continue;
-            }
-            break;
         }
         if self.round_ends == 0.0 && sent > 0.0 {
             self.round_ends = sent;
@@ -389,7 +401,7 @@ impl Cohort {
 
     /// The price that a share of marks stands for [s].
     fn price_of(&self, by: MarkEstimate, share: f64) -> f64 {
-        -libm::log1p(-f64::min(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
+        -libm::log1p(-smaller(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
     }
 
     /// The rate by the law's gap, or by its window over a round trip [packets/s]; none where acknowledgements alone time
@@ -403,23 +415,33 @@ impl Cohort {
         }
     }
 
-    /// Packets sent after `dt` [s] more, with the pace straight from its last value.
-    fn send(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
+    /// When the next period ends [s]; never, where the law has none.
+    fn tick_s(&self) -> f64 {
+        self.needs.tick_s.map_or(f64::INFINITY, |period| self.start_s + (self.ticks + 1) as f64 * period)
+    }
+
+    /// Packets sent after `dt` [s] more, by the law's output at that signal.
+    fn say(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
         let seen = self.seen(signal);
         let said = self.law.output(0, &seen);
+        self.send(dt, now, seen.rtt_s, said, sent)
+    }
+
+    /// Packets sent after `dt` [s] more, with the pace straight from its last value to that of this output.
+    fn send(&mut self, dt: f64, now: f64, rtt_s: f64, said: cc::Output<f64>, sent: f64) -> f64 {
         if !said.is_sound() {
             self.fault.get_or_insert((now, Fault::Output(said)));
         }
         self.window = said.window;
-        let pace = self.pace(said.gap_s, said.window, seen.rtt_s);
+        let pace = self.pace(said.gap_s, said.window, rtt_s);
         let before = core::mem::replace(&mut self.pace, pace.unwrap_or(0.0));
         if now > self.stop_s {
             return sent;
         }
         let limited = self.needs.reliable && self.clocking != Some(Clocking::Paced);
-        let allowed = if limited { self.acked + f64::min(said.window, self.receive_window) } else { f64::INFINITY };
+        let allowed = if limited { self.acked + smaller(said.window, self.receive_window) } else { f64::INFINITY };
         let next = pace.map_or(f64::INFINITY, |pace| sent + 0.5 * dt * (before + pace));
-        f64::max(f64::min(next, allowed), sent).min(self.limit)
+        smaller(larger(smaller(next, allowed), sent), self.limit)
     }
 
     /// The law's state, to be shown.

@@ -7,6 +7,7 @@ use penstock_law::mean::{Change, drive};
 use penstock_law::{Instances, Values};
 use penstock_scenario::model::Chosen;
 
+use super::arithmetic::{index, larger, number, smaller};
 use super::conditioner::{GREEN, Shares};
 use super::state::{State, put, state_of};
 
@@ -59,6 +60,15 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
+    /// Adds the arrivals of a cohort without a conditioner.
+    pub(super) fn add_green(&mut self, packets: f64, droppable: bool) {
+        self.packets += packets;
+        self.by_colour[0] += packets;
+        if droppable {
+            self.droppable += packets;
+        }
+    }
+
     /// Adds the arrivals of a cohort.
     pub(super) fn add(&mut self, by_colour: Shares, droppable: bool) {
         let packets: f64 = by_colour.iter().sum();
@@ -194,7 +204,7 @@ impl Queue {
             return history[0];
         }
         let k = index(x).min(history.len() - 1);
-        let share = f64::min(x - number(k), 1.0);
+        let share = smaller(x - number(k), 1.0);
         let next = history[(k + 1).min(history.len() - 1)];
         history[k] + share * (next - history[k])
     }
@@ -219,7 +229,7 @@ impl Queue {
         // A packet that came at about `t` waits about as long as one that leaves then did; from there by strides.
         let newest = index(t * self.steps_a_second).min(last);
         let guess = (t - self.waiting[newest] * self.seconds_a_packet) * self.steps_a_second;
-        let mut low = index(guess.max(0.0)).min(last);
+        let mut low = index(larger(guess, 0.0)).min(last);
         let (mut before, mut after) = (self.leaves(low), self.leaves((low + 1).min(last)));
         if before > t || after <= t {
             low = self.search(t, low);
@@ -229,7 +239,7 @@ impl Queue {
             (before, after) = (self.leaves(low), self.leaves(low + 1));
         }
         // The first packet of a queue that was never empty leaves later than that.
-        let share = ((t - before) / (after - before)).max(0.0);
+        let share = larger((t - before) / (after - before), 0.0);
         (number(low) + share) * self.step
     }
 
@@ -425,19 +435,6 @@ impl Queue {
         drive(&mut state, packets, &mut change);
         put(self.law.as_mut(), 0, &state);
     }
-}
-
-/// The step that a time lies in, where a step is one. Processors convert signed numbers in one instruction, unsigned ones in
-/// many, and every packet's way has several.
-#[inline]
-pub(super) fn index(x: f64) -> usize {
-    x as i64 as usize
-}
-
-/// The reverse.
-#[inline]
-pub(super) fn number(step: usize) -> f64 {
-    step as i64 as f64
 }
 
 /// The effect of an arrival on the law, on average over colours and over whether the packet is hit.

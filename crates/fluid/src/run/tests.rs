@@ -24,13 +24,13 @@ flows.long = { from = "a", to = "d", rtt = "140 ms" }
     Document::parse(&text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario
 }
 
-/// Packets sent and waiting after so many steps, each step of arrivals by itself or as many in a row as there can be; and how
-/// many those are.
-fn after(scenario: &Scenario, count: u64, in_a_row: bool) -> (Vec<f64>, u64) {
+/// Packets sent and waiting after so many steps, of which senders and arrivals take no more in a row than that; and how many of
+/// each could be.
+fn after(scenario: &Scenario, count: u64, in_a_row: [u64; 2]) -> (Vec<f64>, [u64; 2]) {
     let step = 0.005;
     let mut network = build(scenario, &Method::default()).unwrap();
-    let (block, most) = network.begin(count, step);
-    let onward = if in_a_row { most } else { 1 };
+    let most = network.begin(count, step);
+    let (block, onward) = (most.0.min(in_a_row[0]), most.1.min(in_a_row[1]));
     let mut done = 0;
     while done < count {
         let until = (done + block).min(count);
@@ -39,7 +39,7 @@ fn after(scenario: &Scenario, count: u64, in_a_row: bool) -> (Vec<f64>, u64) {
     }
     let sent = network.cohorts.iter().map(|cohort| cohort.way.sent());
     let waiting = network.queues.iter().flat_map(|queue| queue.waiting.iter().copied());
-    (sent.chain(waiting).collect(), most)
+    (sent.chain(waiting).collect(), [most.0, most.1])
 }
 
 /// A link of 20 ms delays what it is about to pass on by four steps: so many arrivals behind it are known before its queue is.
@@ -47,12 +47,27 @@ fn after(scenario: &Scenario, count: u64, in_a_row: bool) -> (Vec<f64>, u64) {
 #[test]
 fn arrivals_in_a_row_are_those_one_by_one() {
     let scenario = parking_lot(false);
-    let (row, most) = after(&scenario, 1000, true);
-    let (one, _) = after(&scenario, 1000, false);
-    assert_eq!(most, 4);
+    let (row, most) = after(&scenario, 1000, [16, 16]);
+    let (one, _) = after(&scenario, 1000, [16, 1]);
+    assert_eq!(most, [16, 4]);
     assert!(row.iter().any(|x| *x > 1.0), "queues stand");
     for (row, one) in row.iter().zip(&one) {
         assert!((row - one).abs() <= 1e-9 * (one.abs() + 1.0), "{row}, not {one}");
     }
-    assert_eq!(after(&parking_lot(true), 1, true).1, 1);
+    assert_eq!(after(&parking_lot(true), 1, [16, 16]).1[1], 1);
+}
+
+/// The way back lasts for twenty steps, so the signals that come back within sixteen were decided before them. A sender that takes
+/// sixteen in a row, its signals looked up at once, goes as one that takes each by itself. Queues drop or not.
+#[test]
+fn senders_in_a_row_go_as_one_by_one() {
+    for dropping in [false, true] {
+        let scenario = parking_lot(dropping);
+        let (row, most) = after(&scenario, 1000, [16, 1]);
+        let (one, _) = after(&scenario, 1000, [1, 1]);
+        assert_eq!(most[0], 16);
+        for (row, one) in row.iter().zip(&one) {
+            assert!((row - one).abs() <= 1e-9 * (one.abs() + 1.0), "{row}, not {one}");
+        }
+    }
 }

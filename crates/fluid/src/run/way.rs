@@ -1,9 +1,30 @@
 //! The way of a cohort's packets: the time of sending, of arrival at each queue, and of acknowledgement.
 
-use std::collections::VecDeque;
+use super::STEPS_IN_A_ROW;
+use super::arithmetic::{larger, smaller};
+use super::conditioner::{Conditioner, GREEN};
+use super::queue::Queue;
+use super::sent::Sent;
 
-use super::conditioner::{Conditioner, GREEN, Shares};
-use super::queue::{Queue, index, number};
+/// A value for each of some steps in a row.
+type Row = [f64; STEPS_IN_A_ROW];
+
+/// The signals of a path at the ends of some steps in a row, as they arrive at the sender. And the place to compute them.
+#[derive(Debug, Default)]
+pub(super) struct Signals {
+    /// When the packets left that are acknowledged then [s].
+    pub(super) left_s: Row,
+    /// How many packets had been sent then [packets].
+    pub(super) acked: Row,
+    /// Their round trips [s], and the probabilities that they were marked, and that they did not arrive.
+    pub(super) rtt_s: Row,
+    pub(super) marked: Row,
+    pub(super) lost: Row,
+    /// When they came to each queue of the way [s].
+    entered_s: Vec<Row>,
+    /// The probabilities that packets of each colour arrived.
+    arrived: [Row; 3],
+}
 
 /// A link on the way.
 #[derive(Debug, Clone, Copy)]
@@ -13,8 +34,6 @@ struct Hop {
     delay_s: f64,
     /// Propagation from the sender to its queue [s].
     offset_s: f64,
-    /// When the packet that was followed last arrived at its queue [s].
-    entered_s: f64,
     /// When the packet left the sender that arrives at its queue now [s], and how many have arrived [packets].
     left_s: f64,
     arrived: f64,
@@ -33,12 +52,9 @@ pub(super) struct Way {
     pub(super) conditioner: Option<usize>,
     /// Whether delays are those of propagation alone.
     pub(super) frozen: bool,
-    /// Packets sent by each of the last steps; the newest at the end.
-    sent: VecDeque<f64>,
-    /// So many are kept in any case.
+    sent: Sent,
+    /// So many steps of it are kept in any case.
     keep: usize,
-    /// The step that `sent` ends with.
-    last: usize,
     /// A step [s], and its reciprocal.
     step: f64,
     steps_a_second: f64,
@@ -50,7 +66,7 @@ impl Way {
         let mut there_s = 0.0;
         let mut hops = Vec::new();
         for (link, delay_s) in links {
-            let hop = Hop { link, delay_s, offset_s: there_s, entered_s: 0.0, left_s: f64::NEG_INFINITY, arrived: 0.0 };
+            let hop = Hop { link, delay_s, offset_s: there_s, left_s: f64::NEG_INFINITY, arrived: 0.0 };
             hops.push(hop);
             there_s += delay_s;
         }
@@ -62,9 +78,8 @@ impl Way {
             marked: false,
             conditioner: None,
             frozen: false,
-            sent: VecDeque::new(),
+            sent: Sent::new(),
             keep: 0,
-            last: 0,
             step: 0.0,
             steps_a_second: 0.0,
         }
@@ -74,7 +89,6 @@ impl Way {
         self.step = step;
         self.steps_a_second = 1.0 / step;
         self.keep = (self.base_rtt_s / step) as usize + 4;
-        self.sent.push_back(0.0);
     }
 
     /// Propagation from the last link's queue back to the sender [s].
@@ -84,113 +98,161 @@ impl Way {
 
     /// Packets sent by one flow.
     pub(super) fn sent(&self) -> f64 {
-        self.sent.back().copied().unwrap_or(0.0)
-    }
-
-    /// Packets sent by one flow until `t`.
-    pub(super) fn sent_at(&self, t: f64) -> f64 {
-        let x = t * self.steps_a_second;
-        let oldest = self.last + 1 - self.sent.len();
-        if x <= number(oldest) {
-            return if x < 0.0 { 0.0 } else { self.sent[0] };
-        }
-        let k = index(x).min(self.last);
-        let a = self.sent[k - oldest];
-        let b = self.sent[(k + 1).min(self.last) - oldest];
-        a + (x - number(k)).min(1.0) * (b - a)
+        self.sent.before(0)
     }
 
     /// One step more, by whose end so much has been sent. Packets that left from `left_s` on may still be looked up.
     pub(super) fn send(&mut self, sent: f64, left_s: f64) {
-        self.sent.push_back(sent);
-        self.last += 1;
         // Waits make the way longer than it was: keep what is not acknowledged yet.
-        let oldest_needed = f64::max(left_s, 0.0) * self.steps_a_second;
-        while self.sent.len() > self.keep && number(self.last + 2 - self.sent.len()) < oldest_needed - 1.0 {
-            self.sent.pop_front();
-        }
+        self.sent.push(sent, self.keep, larger(left_s, 0.0) * self.steps_a_second);
     }
 
-    /// When the packet left that is acknowledged at `t`, not before `since`; and when it arrived at each queue.
-    pub(super) fn acknowledged(&mut self, t: f64, since: f64, queues: &[Queue]) -> f64 {
-        self.follow(t - self.back_s, self.hops.len(), since, queues)
+    /// Propagation from the sender to the end of the first links, `until` of them [s].
+    fn there_s(&self, until: usize) -> f64 {
+        self.hops[..until].last().map_or(0.0, |hop| hop.offset_s + hop.delay_s)
     }
 
-    /// Follows the packet that is past the first links, `until` of them, at `t`, back to where it left, not before `since`.
-    fn follow(&mut self, t: f64, until: usize, since: f64, queues: &[Queue]) -> f64 {
-        let there_s = self.hops[..until].last().map_or(0.0, |hop| hop.offset_s + hop.delay_s);
-        let latest = t - there_s;
-        if self.frozen {
-            for hop in &mut self.hops[..until] {
-                hop.entered_s = latest + hop.offset_s;
-            }
-            return latest;
-        }
-        if latest <= 0.0 {
-            // Nothing was sent then. What would have been finds the queues of those who send already.
-            let mut at = latest;
-            for hop in &mut self.hops[..until] {
-                hop.entered_s = at;
-                at += queues[hop.link].wait_s(at) + hop.delay_s;
-            }
+    /// When the packet left that is past the first links, `until` of them, at `t`, not before `since`.
+    fn left(&self, t: f64, until: usize, since: f64, queues: &[Queue]) -> f64 {
+        let latest = t - self.there_s(until);
+        if self.frozen || latest <= 0.0 {
             return latest;
         }
         let mut at = t;
-        for hop in self.hops[..until].iter_mut().rev() {
+        for hop in self.hops[..until].iter().rev() {
             at = queues[hop.link].entered(at - hop.delay_s);
-            hop.entered_s = at;
         }
-        f64::max(at, since.max(0.0)).min(latest)
+        smaller(larger(at, larger(since, 0.0)), latest)
     }
 
-    /// The signals of the queues of the way to the packet that was followed last, and left at `left_s`: the probabilities that it
-    /// is marked, and that it does not arrive. And how long they are, where that has no part in its delay [s].
-    pub(super) fn told(&self, left_s: f64, queues: &[Queue], conditioners: &[Conditioner]) -> (f64, f64, f64) {
-        let (mut passed, mut unmarked, mut waits_s) = (self.shares_at(left_s, conditioners), 1.0, 0.0);
-        for hop in &self.hops {
-            let queue = &queues[hop.link];
-            let (chance, lost) = queue.chances(hop.entered_s);
-            let marks = self.marked && queue.marks();
-            if marks {
-                unmarked *= 1.0 - chance;
+    /// The signals that come back at these times, of packets that left not before `since`. Senders have sent nothing yet that
+    /// comes back then, and queues are known for all of it: one link after the other, each for all times.
+    pub(super) fn tell(
+        &self,
+        times: &[f64],
+        since: f64,
+        queues: &[Queue],
+        conditioners: &[Conditioner],
+        signals: &mut Signals,
+    ) {
+        let n = times.len().min(STEPS_IN_A_ROW);
+        self.trace(&times[..n], since, queues, signals);
+        let Signals { left_s, acked, rtt_s, marked: unmarked, lost: missing, entered_s, arrived } = signals;
+        let left_s = &left_s[..n];
+        for (acked, left_s) in acked.iter_mut().zip(left_s) {
+            *acked = self.sent.at(left_s * self.steps_a_second);
+        }
+        for (k, left_s) in left_s.iter().enumerate() {
+            let shares = self.conditioner.map_or(GREEN, |conditioner| conditioners[conditioner].shares_at(*left_s));
+            for (arrived, share) in arrived.iter_mut().zip(shares) {
+                arrived[k] = share;
             }
-            let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, hop.entered_s) };
-            for (passed, chance) in passed.iter_mut().zip(dropped) {
-                *passed *= (1.0 - lost) * (1.0 - chance);
+        }
+        unmarked[..n].fill(1.0);
+        rtt_s[..n].fill(0.0);
+        let arrived = &mut arrived[..if self.conditioner.is_some() { 3 } else { 1 }];
+        for (hop, entered_s) in self.hops.iter().zip(entered_s.iter()) {
+            let (queue, entered_s) = (&queues[hop.link], &entered_s[..n]);
+            let marks = self.marked && queue.marks();
+            if queue.takes(self.marked) {
+                for (k, entered_s) in entered_s.iter().enumerate() {
+                    let (chance, lost) = queue.chances(*entered_s);
+                    let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, *entered_s) };
+                    for (arrived, chance) in arrived.iter_mut().zip(dropped) {
+                        arrived[k] *= (1.0 - lost) * (1.0 - chance);
+                    }
+                    unmarked[k] *= if marks { 1.0 - chance } else { 1.0 };
+                }
+            } else if marks {
+                for (unmarked, entered_s) in unmarked.iter_mut().zip(entered_s) {
+                    *unmarked *= 1.0 - queue.chances(*entered_s).0;
+                }
             }
             if self.frozen {
-                waits_s += queue.wait_s(hop.entered_s);
+                // How long queues are has no part in the delay.
+                for (waits_s, entered_s) in rtt_s.iter_mut().zip(entered_s) {
+                    *waits_s += queue.wait_s(*entered_s);
+                }
             }
         }
-        (1.0 - unmarked, 1.0 - passed.iter().sum::<f64>(), waits_s)
+        for (k, (time, left_s)) in times.iter().zip(left_s).enumerate() {
+            rtt_s[k] += time - left_s;
+            unmarked[k] = 1.0 - unmarked[k];
+            missing[k] = 1.0 - arrived.iter().map(|arrived| arrived[k]).sum::<f64>();
+        }
     }
 
-    /// The shares of the packets that left at `t`.
-    fn shares_at(&self, t: f64, conditioners: &[Conditioner]) -> Shares {
-        self.conditioner.map_or(GREEN, |conditioner| conditioners[conditioner].shares_at(t))
+    /// When the packets left that are acknowledged at these times, not before `since`, and when they came to each queue.
+    fn trace(&self, times: &[f64], since: f64, queues: &[Queue], signals: &mut Signals) {
+        let (n, there_s) = (times.len(), self.there_s(self.hops.len()));
+        let Signals { left_s, acked: at, entered_s, .. } = signals;
+        let (left_s, at) = (&mut left_s[..n], &mut at[..n]);
+        if entered_s.len() < self.hops.len() {
+            entered_s.resize(self.hops.len(), Row::default());
+        }
+        for ((at, left_s), time) in at.iter_mut().zip(left_s.iter_mut()).zip(times) {
+            *at = time - self.back_s;
+            *left_s = *at - there_s;
+        }
+        // Nothing was sent then. What would have been finds the queues of those who send already.
+        let early = if self.frozen { n } else { left_s.partition_point(|left_s| *left_s <= 0.0) };
+        for (k, left_s) in left_s[..early].iter().enumerate() {
+            let mut there = *left_s;
+            for (hop, entered_s) in self.hops.iter().zip(entered_s.iter_mut()) {
+                if self.frozen {
+                    entered_s[k] = left_s + hop.offset_s;
+                } else {
+                    entered_s[k] = there;
+                    there += queues[hop.link].wait_s(there) + hop.delay_s;
+                }
+            }
+        }
+        for (hop, entered_s) in self.hops.iter().zip(entered_s.iter_mut()).rev() {
+            let queue = &queues[hop.link];
+            for (at, entered_s) in at.iter_mut().zip(&mut entered_s[..n]).skip(early) {
+                *at = queue.entered(*at - hop.delay_s);
+                *entered_s = *at;
+            }
+        }
+        let mut since = if early > 0 { left_s[early - 1] } else { since };
+        for (left_s, at) in left_s.iter_mut().zip(at.iter()).skip(early) {
+            since = smaller(larger(*at, larger(since, 0.0)), *left_s);
+            *left_s = since;
+        }
     }
 
     /// Adds the packets of the last step to the entry of its customer.
     pub(super) fn enter(&self, conditioners: &mut [Conditioner]) {
-        if let (Some(conditioner), Some(last)) = (self.conditioner, self.sent.len().checked_sub(2)) {
-            conditioners[conditioner].incoming += self.flows * (self.sent[last + 1] - self.sent[last]);
+        if let Some(conditioner) = self.conditioner {
+            conditioners[conditioner].incoming += self.flows * (self.sent.before(0) - self.sent.before(1));
         }
     }
 
-    /// Adds arrivals at the first queue in the step that ends at `to`, the one sent last; its index in the block.
-    pub(super) fn arrive_first(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
-        if self.hops.is_empty() {
-            return;
-        }
-        let coloured = self.shares_at(to, conditioners);
-        let sent = self.sent();
-        let hop = &mut self.hops[0];
-        let arrived = f64::max(sent, hop.arrived);
-        let packets = self.flows * (arrived - hop.arrived);
-        hop.arrived = arrived;
+    /// Adds arrivals at the first queue in the steps that end at these times, the ones sent last; the first one's index in the
+    /// block.
+    pub(super) fn arrive_first(
+        &mut self,
+        ends: &[f64],
+        slot: usize,
+        queues: &mut [Queue],
+        conditioners: &[Conditioner],
+    ) {
+        let Some((hop, _)) = self.hops.split_first_mut() else { return };
         let queue = &mut queues[hop.link];
         let droppable = !self.marked || !queue.marks();
-        queue.arriving(slot).add(coloured.map(|share| packets * share), droppable);
+        for (k, to) in ends.iter().enumerate() {
+            let arrived = larger(self.sent.before(ends.len() - 1 - k), hop.arrived);
+            let packets = self.flows * (arrived - hop.arrived);
+            hop.arrived = arrived;
+            let arriving = queue.arriving(slot + k);
+            match self.conditioner {
+                None => arriving.add_green(packets, droppable),
+                Some(conditioner) => {
+                    let coloured = conditioners[conditioner].shares_at(*to);
+                    arriving.add(coloured.map(|share| packets * share), droppable);
+                }
+            }
+        }
     }
 
     /// Number of steps for which arrivals at the further queues can be computed before the queues follow: none of these packets
@@ -219,15 +281,21 @@ impl Way {
                     *through *= (1.0 - lost) * (1.0 - chance);
                 }
             }
-            let left = self.follow(to, i, self.hops[i].left_s, queues);
-            let arrived = self.sent_at(left).max(self.hops[i].arrived);
+            let left = self.left(to, i, self.hops[i].left_s, queues);
+            let arrived = larger(self.sent.at(left * self.steps_a_second), self.hops[i].arrived);
             let packets = self.flows * (arrived - self.hops[i].arrived);
-            let coloured = self.shares_at(left, conditioners);
             let hop = &mut self.hops[i];
             (hop.left_s, hop.arrived) = (left, arrived);
             let queue = &mut queues[hop.link];
             let droppable = !self.marked || !queue.marks();
-            queue.arriving(slot).add(core::array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
+            let arriving = queue.arriving(slot);
+            match self.conditioner {
+                None => arriving.add_green(packets * through[0], droppable),
+                Some(conditioner) => {
+                    let coloured = conditioners[conditioner].shares_at(left);
+                    arriving.add(core::array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
+                }
+            }
         }
     }
 }
