@@ -23,7 +23,7 @@ const MOST_WINDOW: f64 = 1e9;
 /// Periods of a law that are made up for at one moment. After more of them without a packet, the law is called no more.
 const MOST_TICKS: u32 = 64;
 /// Laws have time in 64 bits of picoseconds, which are 213 days. A path that lasts longer begins afresh before.
-const LONGEST: Duration = Duration::from_secs(200 * 24 * 3600);
+const LONGEST: Duration = Duration::from_hours(200 * 24);
 
 /// The events collected until an acknowledgement is complete.
 #[derive(Debug, Clone, Copy, Default)]

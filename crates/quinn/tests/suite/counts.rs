@@ -142,7 +142,7 @@ fn small_packets_raise_the_window_by_their_bytes() {
             hosted.window();
             hosted.on_sent(now, 100, number);
         }
-        let begin = now - Duration::from_micros(100 * 519);
+        let begin = now.checked_sub(Duration::from_micros(100 * 519)).unwrap();
         for number in 0..520u32 {
             let left = begin + Duration::from_micros(100) * number;
             hosted.on_ack(left + RTT, left, 100, false, &rtt);

@@ -41,7 +41,7 @@ fn packets_of_the_path_before_do_not_contribute() {
     for factory in factories() {
         for (what, report) in OF_OLD_PACKETS {
             let made = Instant::now() + Duration::from_secs(1);
-            let left = made - Duration::from_millis(10);
+            let left = made.checked_sub(Duration::from_millis(10)).unwrap();
             let mut hosted = factory.host(made, MTU as u16);
             let (state, window) = (hosted.state(), hosted.window());
             report(&mut hosted, made + Duration::from_millis(1), left, &rtt);
