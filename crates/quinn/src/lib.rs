@@ -25,9 +25,16 @@
 //! | ECN | an echo is a lost packet, once a round trip, whatever the law: quinn always sends ECT(0) (RFC 9002, section 7.1) |
 //! | want of data | yes; a law that follows each packet hears of it, and of other laws no window or rate rises, but may fall (RFC 9002, section 7.8) |
 //! | marks packet by packet, ECT(1) | no: such laws (`dctcp`, `prague`) are refused |
-//! | rate samples, the fate of packets | yes; packets that left in one transmission have one time |
+//! | rate samples, the fate of packets | yes; packets that left in one transmission have one time; losses come after their acknowledgement |
 //! | timers and periods | at the next transmission or acknowledgement: a controller of quinn has no timer of its own |
 //! | the end of a loss that was none | no: quinn does not detect spurious losses |
+//!
+//! quinn tells a controller of an acknowledgement, asks it for nothing after, and then tells of the losses that the acknowledgement shows, and
+//! of an echo. So events of [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) have another order than in other hosts: the recovery that
+//! ends, the acknowledgement, each packet lost, a recovery that begins. A law that waited for losses would have its window late.
+//!
+//! An echo is answered as a lost packet is. `copa` in its default mode, and `vivace` at low loss rates, do not respond to either, and `bbr`
+//! responds little. For these, use a socket without ECN.
 //!
 //! # What quinn takes
 //!

@@ -103,6 +103,52 @@ fn an_echo_reduces_the_window_as_a_loss_does() {
     }
 }
 
+/// Laws that do not respond to single losses. README.md and docs/quinn.md name them.
+const WITHOUT_RESPONSE: [&str; 2] = ["copa", "vivace"];
+/// Packets that leave in a round trip, at most.
+const USED: u64 = 100;
+
+/// The window of a path without a queue, and with a report in each of its last twenty round trips: of an echo, or of so many bytes lost
+/// [bytes].
+fn reported(factory: &Factory, rtt: RttEstimator, lost: Option<u64>) -> u64 {
+    let mut path = Path::new(factory, rtt);
+    path.fulls(6);
+    for _ in 0..20 {
+        let packets = (path.hosted.window() / MTU).min(USED);
+        let left = path.send(packets, MTU);
+        path.now += RTT;
+        let gone = lost.unwrap_or(0);
+        for _ in 0..packets - gone / MTU {
+            path.hosted.on_ack(path.now, left, MTU, false, &path.rtt);
+        }
+        path.hosted.on_end_acks(path.now, gone, false, Some(path.sent));
+        if let Some(lost) = lost {
+            path.congestion(left, false, lost);
+        }
+        path.now += Duration::from_micros(10);
+    }
+    path.hosted.window()
+}
+
+/// An echo is to every law what a lost packet is. The laws without a response are known. One in each of twenty round trips brings the
+/// window of every other law down to where it bounds the flow, or near.
+#[test]
+fn every_law_responds_to_echoes_as_to_losses() {
+    let rtt = estimate(RTT);
+    let mut without = Vec::new();
+    for factory in factories() {
+        let [none, echo, loss] = [None, Some(0), Some(MTU)].map(|lost| reported(&factory, rtt, lost));
+        println!("{}: {none} B, with echoes {echo} B, with losses {loss} B", factory.law());
+        let [by_echo, by_loss] = [echo, loss].map(|window| window < none && window < 2 * USED * MTU);
+        assert_eq!(by_echo, by_loss, "{}: {none} B, {echo} B, {loss} B", factory.law());
+        assert!(!by_echo || (echo as f64 / loss as f64 - 1.0).abs() < 0.15, "{}: {echo} B, {loss} B", factory.law());
+        if !by_echo {
+            without.push(factory.law());
+        }
+    }
+    assert_eq!(without, WITHOUT_RESPONSE);
+}
+
 /// A law that counts the reports of its host.
 #[derive(Debug)]
 struct Counts;
