@@ -29,9 +29,10 @@
 //! | timers and periods | at the next transmission or acknowledgement: a controller of quinn has no timer of its own |
 //! | the end of a loss that was none | no: quinn does not detect spurious losses |
 //!
-//! quinn tells a controller of an acknowledgement, asks it for nothing after, and then tells of the losses that the acknowledgement shows, and
-//! of an echo. So events of [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) have another order than in other hosts: the recovery that
-//! ends, the acknowledgement, each packet lost, a recovery that begins. A law that waited for losses would have its window late.
+//! quinn tells a controller of an acknowledgement, and then of the losses that it shows, and of an echo. The next call is that for the
+//! window, which may change nothing. So a law hears of the acknowledgement first. The order of
+//! [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) is another than in other hosts: a recovery that ends, the acknowledgement, each packet
+//! lost, a recovery that begins.
 //!
 //! An echo is answered as a lost packet is. `copa` in its default mode, and `vivace` at low loss rates, do not respond to either, and `bbr`
 //! responds little. For these, use a socket without ECN.
