@@ -7,7 +7,7 @@
  *   penstock linux detach prague
  *
  * Both ends must have it: marks are echoed packet by packet (bpf/cc/echo.h), since the
- * kernel accepts no accurate ECN (RFC 9768) here. Without ECN it answers losses alone.
+ * kernel accepts no accurate ECN (RFC 9768) here. Without ECN it responds to losses alone.
  *
  * What this kernel cannot do for it:
  *

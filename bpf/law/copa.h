@@ -70,18 +70,18 @@ static inline void copa_forget(struct copa_memory *memory)
 
 /* The queue by round trips of several times, and the mode that follows from it. */
 static inline void copa_see(const struct copa_params *p, struct copa *s,
-			    const struct copa_extremes *seen)
+			    const struct copa_extremes *extremes)
 {
 	__s64 edge_q32;
 	__u64 competes;
 
-	s->min_rtt_q32 = seen->least_q32;
-	s->standing_q32 = fx_max(seen->half_q32, s->min_rtt_q32);
+	s->min_rtt_q32 = extremes->least_q32;
+	s->standing_q32 = fx_max(extremes->half_q32, s->min_rtt_q32);
 	if (!p->competitive)
 		return;
 	edge_q32 = fx_add(s->min_rtt_q32,
-			  fx_mul(p->nearly_empty_q32, fx_sub(seen->high_q32, s->min_rtt_q32)));
-	competes = seen->low_q32 > edge_q32;
+			  fx_mul(p->nearly_empty_q32, fx_sub(extremes->high_q32, s->min_rtt_q32)));
+	competes = extremes->low_q32 > edge_q32;
 	if (s->competes && !competes)
 		s->delta_q32 = p->delta_q32;
 	s->competes = competes;
@@ -94,18 +94,19 @@ static inline void copa_measure(const struct copa_params *p, struct copa *s,
 {
 	__s64 long_q32 =
 		fx_max(p->min_rtt_window_q32, fx_mul(COPA_ROUNDS * FX_ONE, s->min_rtt_q32));
-	struct copa_extremes seen = {};
+	struct copa_extremes extremes = {};
 
-	seen.least_q32 = recent_take(&memory->least, now_q32, rtt_q32, long_q32);
-	seen.half_q32 = recent_take(&memory->half, now_q32, rtt_q32, fx_mul(FX_HALF, average_q32));
+	extremes.least_q32 = recent_take(&memory->least, now_q32, rtt_q32, long_q32);
+	extremes.half_q32 =
+		recent_take(&memory->half, now_q32, rtt_q32, fx_mul(FX_HALF, average_q32));
 	if (p->competitive) {
 		__s64 mode_q32 = fx_mul(p->mode_window_q32, average_q32);
 
-		seen.low_q32 = recent_take(&memory->low, now_q32, rtt_q32, mode_q32);
-		seen.high_q32 =
+		extremes.low_q32 = recent_take(&memory->low, now_q32, rtt_q32, mode_q32);
+		extremes.high_q32 =
 			fx_neg(recent_take(&memory->high, now_q32, fx_neg(rtt_q32), mode_q32));
 	}
-	copa_see(p, s, &seen);
+	copa_see(p, s, &extremes);
 }
 
 /* An acknowledgement moves the window towards the target rate 1 / (delta d_q). */

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FORMAT                                                                               \
-	" {\"at_us\": %lf, \"event\": \"%15[a-z]\", \"sent_us\": %lf, \"datagrams\": %lf, "        \
-	"\"marked\": %lf, \"repeat\": %lf, \"every_us\": %lf, \"sent_every_us\": %lf, "            \
+#define FORMAT                                                                              \
+	" {\"at_us\": %lf, \"event\": \"%15[a-z]\", \"sent_us\": %lf, \"datagrams\": %lf, " \
+	"\"marked\": %lf, \"repeat\": %lf, \"every_us\": %lf, \"sent_every_us\": %lf, "     \
 	"\"cwnd_bytes\": %lf"
 
 /* The tolerance of a file is one line too. */
-#define TOLERANCE                                                                            \
-	"\"tolerance\": {\"real\": {\"relative\": %lf, \"bytes\": %lf}, "                       \
+#define TOLERANCE                                                         \
+	"\"tolerance\": {\"real\": {\"relative\": %lf, \"bytes\": %lf}, " \
 	"\"whole_datagrams\": {\"relative\": %lf, \"bytes\": %lf}}"
 
 #ifndef REDUCTION
@@ -63,7 +63,7 @@ int main(int count, char **words)
 {
 	FILE *file = count == 2 || count == 3 ? fopen(words[1], "r") : NULL;
 	double at, sent, every, sent_every, datagrams, marked, repeat, want, threshold;
-	double bounds[4] = { 0 }, *bound = bounds;
+	double bounds[4] = {0}, *bound = bounds;
 	char line[1024], event[16], *rest;
 	int outputs = 0, wrong = 0;
 
@@ -73,7 +73,9 @@ int main(int count, char **words)
 		return fprintf(stderr, "the bounds are real and whole_datagrams\n"), 2;
 
 	if (!file)
-		return fprintf(stderr, "driver FILE [real | whole_datagrams]: no file, or not readable\n"), 2;
+		return fprintf(stderr,
+			       "driver FILE [real | whole_datagrams]: no file, or not readable\n"),
+		       2;
 	while (fgets(line, sizeof(line), file)) {
 		if (strstr(line, "\"name\""))
 			begin();

@@ -52,7 +52,7 @@ pub struct Hosted {
     mtu: f64,
     initial_window: f64,
     epoch: Instant,
-    /// When its first packet left. What left before is of another path (RFC 9000, section 9.4).
+    /// Time at which its first packet left. Earlier packets are of another path (RFC 9000, section 9.4).
     began: Option<Instant>,
     now: Time,
     observation: Observation<f64>,
