@@ -6,8 +6,8 @@
 
 `cargo clippy` and `cargo doc` check every dependency first, which takes longer than the workspace itself. Here dependencies are
 as the build has made them. `lint` is `cargo clippy -- -D warnings` of the crates, their tests and their examples. `doc` writes the
-documentation of each library as JSON to OUT/NAME.json, and a warning is an error. A compilation that has passed is not looked at
-again by the same word. The status is 1 if one has failed.
+documentation of each library and example as JSON to OUT/NAME.json, and a warning is an error. A compilation that has passed is not
+looked at again by the same word. The status is 1 if one has failed.
 """
 
 import os
@@ -36,9 +36,14 @@ class Unit:
         """Other people's packages are never written down; packages that tests make up are."""
         return Path(self.env["CARGO_MANIFEST_DIR"]).is_relative_to(ROOT) and "target" not in Path(self.folder).parts
 
-    def library(self):
-        at = [self.args[i + 1] for i, each in enumerate(self.args) if each == "--crate-type"]
-        return "--test" not in self.args and bool({"lib", "cdylib"} & set(at))
+    def pages(self):
+        """The kind of crate for rustdoc, of a library or an example; None of others."""
+        kinds = {self.args[i + 1] for i, each in enumerate(self.args) if each == "--crate-type"}
+        if "--test" in self.args:
+            return None
+        if kinds & {"lib", "cdylib"}:
+            return "lib"
+        return "bin" if any("/examples/" in each for each in self.args if each.endswith(".rs")) else None
 
     def without(self, *flags):
         """The compiler's arguments but for these: each as `--flag=value`, or with its value apart."""
@@ -69,7 +74,7 @@ def doc(unit, out):
     # The option for pages as JSON is for other compilers, unless one says so.
     env = unit.env | {"RUSTC_BOOTSTRAP": "1"}
     rustdoc = Path(sysroot(unit.args[0])) / "bin" / "rustdoc"
-    options = ["--crate-type", "lib", *said, "-Dwarnings", "-Zunstable-options", "--output-format=json", "--out-dir", out]
+    options = ["--crate-type", unit.pages(), *said, "-Dwarnings", "-Zunstable-options", "--output-format=json", "--out-dir", out]
     return subprocess.run([rustdoc, *args, *options], cwd=unit.folder, env=env, capture_output=True, text=True)
 
 
@@ -82,7 +87,11 @@ def sysroot(rustc, known={}):
 def main():
     units, word, *out = sys.argv[1:]
     every = [Unit(path) for path in sorted(Path(units).glob("*.args"))]
-    every = [each for each in every if each.ours() and (word == "lint" or each.library())]
+    every = [each for each in every if each.ours() and (word == "lint" or each.pages())]
+    if word == "doc":
+        # A library may be compiled again with other features: its pages are of the first time.
+        every.sort(key=lambda each: each.path.stat().st_mtime, reverse=True)
+        every = list({each.name: each for each in every}.values())
     if not every:
         sys.exit(f"units: no compilation is in {units}")
     left = [each for each in every if not each.path.with_suffix(f".{word}").exists()]
