@@ -16,6 +16,7 @@ import sys
 import tempfile
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,10 +79,9 @@ def doc(unit, out):
     return subprocess.run([rustdoc, *args, *options], cwd=unit.folder, env=env, capture_output=True, text=True)
 
 
-def sysroot(rustc, known={}):
-    if rustc not in known:
-        known[rustc] = subprocess.run([rustc, "--print", "sysroot"], check=True, capture_output=True, text=True).stdout.strip()
-    return known[rustc]
+@cache
+def sysroot(rustc):
+    return subprocess.run([rustc, "--print", "sysroot"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main():

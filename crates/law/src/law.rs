@@ -8,7 +8,7 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
-use crate::mean::{self, Change};
+use crate::mean::{self, Applied, Tried};
 use crate::number::{Dual, Fix, Number, Real};
 use crate::parameter::{Parameter, Values};
 
@@ -265,41 +265,6 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn requirements(&self) -> R::Requirements;
 }
 
-/// The mean change of an instance's state by its effect on another instance.
-struct Tried<'a, N: Number, R: Role, I: ?Sized> {
-    law: &'a mut I,
-    trial: usize,
-    outcomes: &'a R::Packets,
-    arithmetic: PhantomData<N>,
-}
-
-impl<N: Number, R: Role, I: Instances<N, R> + ?Sized> Change for Tried<'_, N, R, I> {
-    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
-        let seen = self.outcomes.observation::<N>(share);
-        let mut apply = |event, numbers: &mut [N; K]| self.law.after(self.trial, numbers, event, &seen);
-        mean_change::<R, N, K>(state, self.outcomes, share, &mut apply)
-    }
-}
-
-/// The mean change of a state over outcomes, each of which `apply` applies to its numbers.
-#[inline]
-fn mean_change<R: Role, N: Number, const K: usize>(
-    state: &[f64; K],
-    outcomes: &R::Packets,
-    share: f64,
-    apply: &mut impl FnMut(R::Event, &mut [N; K]),
-) -> [f64; K] {
-    let mut sum = [0.0; K];
-    outcomes.each(share, |chance, event| {
-        let mut after = state.map(N::of);
-        apply(event, &mut after);
-        for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
-            *sum += chance * (after.value() - before);
-        }
-    });
-    sum
-}
-
 /// A law with its states next to each other.
 #[derive(Debug)]
 pub struct Dense<N: Number, L: Law<N>> {
@@ -392,7 +357,7 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         observation: &<L::Role as Role>::Observation<N>,
     ) {
         // Off the heap and behind one dynamic call, since the fluid world computes this for every packet and outcome.
-        after(&self.law, at, numbers, event, observation);
+        mean::after(&self.law, at, numbers, event, observation);
     }
     fn along(&mut self, at: usize, trial: usize, packets: f64, outcomes: &<L::Role as Role>::Packets) -> Option<usize>
     where
@@ -413,52 +378,6 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn requirements(&self) -> <L::Role as Role>::Requirements {
         self.law.requirements()
-    }
-}
-
-/// Applies an event to numbers of a state, and otherwise as that instance starts.
-#[inline]
-fn after<N: Number, L: Law<N>>(
-    law: &L,
-    instance: usize,
-    numbers: &mut [N],
-    event: <L::Role as Role>::Event,
-    observation: &<L::Role as Role>::Observation<N>,
-) {
-    let mut state = law.initial_state_of(instance);
-    state.set(numbers);
-    law.on_event(&mut state, event, observation);
-    state.get(numbers);
-}
-
-/// The mean change of a law's state, compiled for the law.
-struct Applied<'a, N: Number, L: Law<N>> {
-    law: &'a L,
-    /// The instance that starts with what is not a number.
-    trial: usize,
-    outcomes: &'a <L::Role as Role>::Packets,
-    arithmetic: PhantomData<N>,
-}
-
-impl<N: Number, L: Law<N>> Change for Applied<'_, N, L> {
-    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
-        let seen = self.outcomes.observation::<N>(share);
-        let mut apply = |event, numbers: &mut [N; K]| after(self.law, self.trial, numbers, event, &seen);
-        mean_change::<L::Role, N, K>(state, self.outcomes, share, &mut apply)
-    }
-}
-
-impl<N: Number, L: Law<N>> Applied<'_, N, L> {
-    /// [`Instances::along`] of a state of so many numbers.
-    fn along<const K: usize>(mut self, state: &mut L::State, packets: f64) -> Option<usize> {
-        let mut numbers = [N::of(0.0); K];
-        state.get(&mut numbers);
-        let mut values = numbers.map(N::value);
-        if packets > 0.0 {
-            mean::along(&mut values, packets, &mut self);
-        }
-        state.set(&values.map(N::of));
-        values.iter().position(|number| number.is_nan())
     }
 }
 

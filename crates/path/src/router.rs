@@ -297,7 +297,7 @@ impl Work {
     fn offer(&mut self, since: Time, now: Time) {
         self.arrivals.spread(since, now);
         while let Some((at, direction, burst)) = self.arrivals.pop() {
-            let headers = *burst.headers();
+            let mut headers = *burst.headers();
             let Some(flow) = self.flow(direction, &headers) else {
                 self.strangers += 1;
                 continue;
@@ -305,13 +305,13 @@ impl Work {
             self.advance(at);
             let segments = burst.segments();
             let low_latency = self.low_latency.get(flow as usize).is_some_and(|flow| *flow);
-            let ecn = ecn_of(&headers, direction == Direction::Forward && low_latency);
+            headers.ecn = ecn_of(&headers, direction == Direction::Forward && low_latency);
             let packet = Packet {
                 direction,
                 flow,
-                ecn,
-                markable: ecn != 0,
-                low_latency: ecn & 1 == 1,
+                ecn: headers.ecn,
+                markable: headers.markable(),
+                low_latency: headers.low_latency(),
                 data: headers.data(),
                 unseen: now.since(at),
                 ..Packet::default()

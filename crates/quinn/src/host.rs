@@ -14,6 +14,7 @@ use penstock_law::quantity::Time;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 
+use crate::draws::Draws;
 use crate::flights::Flights;
 
 /// The minimum window [packets] (RFC 9002, section 7.2).
@@ -86,7 +87,7 @@ pub struct Hosted {
     ceiling: f64,
     /// quinn's smoothed round-trip time with the newest sample [s]; none before the first acknowledgement.
     smoothed_s: Option<f64>,
-    draws: u64,
+    draws: Draws,
 }
 
 /// The law with the states of its instances.
@@ -107,11 +108,11 @@ impl Hosted {
         seed: u64,
     ) -> Self {
         let packet = f64::from(mtu.max(1));
-        Self::begin(Arc::new(Mutex::new(Law(law))), epoch, packet, initial_window, seed)
+        Self::begin(Arc::new(Mutex::new(Law(law))), epoch, packet, initial_window, Draws(seed))
     }
 
     /// Another instance of a law begins.
-    fn begin(law: Arc<Mutex<Law>>, epoch: Instant, packet: f64, initial_window: f64, seed: u64) -> Self {
+    fn begin(law: Arc<Mutex<Law>>, epoch: Instant, packet: f64, initial_window: f64, draws: Draws) -> Self {
         let (at, wanted) = {
             let mut law = law.lock().unwrap_or_else(PoisonError::into_inner);
             (law.0.add(), law.0.requirements())
@@ -150,7 +151,7 @@ impl Hosted {
             asked: AtomicBool::new(true),
             ceiling: f64::INFINITY,
             smoothed_s: None,
-            draws: seed,
+            draws,
         };
         let first = hosted.law().0.output(at, &hosted.observation);
         hosted.answer(first);
@@ -258,7 +259,7 @@ impl Hosted {
             in_flight,
             app_limited: self.flights.app_limited(),
             window_limited: self.window_limited,
-            uniform: self.uniform(),
+            uniform: self.draws.uniform(),
         };
         let output = self.law().0.on_detail(self.at, &delivery, &self.observation);
         self.answer(output);
@@ -267,15 +268,6 @@ impl Hosted {
     /// Whole packets that so many bytes fill.
     fn packets(&self, bytes: u64) -> u64 {
         (bytes as f64 / self.packet).ceil() as u64
-    }
-
-    /// A draw from [0, 1): SplitMix64 (Steele, Lea, Flood 2014).
-    fn uniform(&mut self) -> f64 {
-        self.draws = self.draws.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.draws;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// True for a packet that left at `sent` by this controller, or by one that it is a copy of. Packets of a path before MUST NOT

@@ -54,6 +54,7 @@
 #![allow(clippy::disallowed_types, reason = "quinn gives the time; nothing here reads a clock")]
 
 mod config;
+mod draws;
 mod flights;
 mod host;
 mod refused;
