@@ -7,7 +7,7 @@
 `cargo clippy` and `cargo doc` check every dependency first, which takes longer than the workspace itself. Here dependencies are
 as the build has made them. `lint` is `cargo clippy -- -D warnings` of the crates, their tests and their examples. `doc` writes the
 documentation of each library and example as JSON to OUT/NAME.json, and a warning is an error. A compilation that has passed is not
-looked at again by the same word. The status is 1 if one has failed.
+looked at again by the same word, until it is compiled again. The status is 1 if one has failed.
 """
 
 import os
@@ -36,6 +36,11 @@ class Unit:
     def ours(self):
         """Other people's packages are never written down; packages that tests make up are."""
         return Path(self.env["CARGO_MANIFEST_DIR"]).is_relative_to(ROOT) and "target" not in Path(self.folder).parts
+
+    def has_passed(self, word):
+        """Whether it has passed since it was compiled last."""
+        stamp = self.path.with_suffix(f".{word}")
+        return stamp.exists() and stamp.stat().st_mtime >= self.path.stat().st_mtime
 
     def pages(self):
         """The kind of crate for rustdoc, of a library or an example; None of others."""
@@ -94,7 +99,7 @@ def main():
         every = list({each.name: each for each in every}.values())
     if not every:
         sys.exit(f"units: no compilation is in {units}")
-    left = [each for each in every if not each.path.with_suffix(f".{word}").exists()]
+    left = [each for each in every if not each.has_passed(word)]
     worst = 0
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         for unit, ran in zip(left, pool.map(lambda each: lint(each, scratch) if word == "lint" else doc(each, *out), left)):

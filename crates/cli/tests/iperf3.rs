@@ -71,12 +71,15 @@ fn sends_as_the_scenario_says(late: &optional::Late) {
     assert_eq!(sockets["second"], "cubic, SACK, 1460 B a segment");
     let goodput =
         |window: &str, group: &str| number(&summary["windows"][window]["groups"][group]["goodput_bit_per_s"]) / 1e6;
-    assert!((17.0..19.6).contains(&goodput("before", "first")), "alone: {}", goodput("before", "first"));
+    // In a second the link brings 19.1 Mbit of it. A processor that was busy as the window began may confirm in it what was under
+    // way before: at most the path's 33 packets and the buffer's 34.
+    let most = 20.0 * 1448.0 / 1514.0 + 67.0 * 1448.0 * 8e-6;
+    assert!((17.0..most).contains(&goodput("before", "first")), "alone: {}", goodput("before", "first"));
     assert_eq!(goodput("before", "second"), 0.0);
     assert!(goodput("both", "second") > 1.0 && goodput("both", "first") > 1.0);
     // Two windows of 34 packets share a buffer of 34: where a busy processor keeps iperf3 waiting, both may be small.
     let both = ["first", "second"].map(|group| goodput("both", group));
-    assert!((15.0..19.6).contains(&both.iter().sum()), "together: {both:?}");
+    assert!((15.0..most).contains(&both.iter().sum()), "together: {both:?}");
     assert_eq!(goodput("after", "second"), 0.0, "it was to stop");
     let window = number(&summary["groups"]["first"]["window_mean_packets"]);
     assert!(window > 10.0 && window < 75.0, "33 packets on the path and 34 in its buffer: {window}");

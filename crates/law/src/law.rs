@@ -1,5 +1,7 @@
 //! The traits of a law, of the code that runs it, and its entry in the registry.
 
+mod along;
+
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -8,9 +10,10 @@ use core::convert::Infallible;
 use core::fmt::{self, Debug};
 use core::marker::PhantomData;
 
-use crate::mean::{self, Applied, Tried};
+use crate::mean;
 use crate::number::{Dual, Fix, Number, Real};
 use crate::parameter::{Parameter, Values};
+use along::{Applied, Tried};
 
 /// Visits a struct's numbers in declared order. Written by [`numbers!`](crate::numbers).
 #[diagnostic::on_unimplemented(
@@ -357,7 +360,7 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         observation: &<L::Role as Role>::Observation<N>,
     ) {
         // Off the heap and behind one dynamic call, since the fluid world computes this for every packet and outcome.
-        mean::after(&self.law, at, numbers, event, observation);
+        along::after(&self.law, at, numbers, event, observation);
     }
     fn along(&mut self, at: usize, trial: usize, packets: f64, outcomes: &<L::Role as Role>::Packets) -> Option<usize>
     where

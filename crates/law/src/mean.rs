@@ -1,13 +1,9 @@
 //! Laws driven by so many packets at once: the mean change of their state, integrated along the count of packets.
 //!
 //! It is here and not in a host, because only a law's own code can be compiled into the integrator: see
-//! [`Instances::along`].
+//! [`Instances::along`](crate::Instances::along).
 
 use core::array;
-use core::marker::PhantomData;
-
-use crate::law::{Fields, Instances, Law, Outcomes, Role};
-use crate::number::Number;
 
 /// Numbers of a law's state, at most. The longest has ten; the state is copied with every packet and had better be short.
 pub const MOST: usize = 12;
@@ -46,7 +42,7 @@ pub fn drive(state: &mut [f64], packets: f64, change: &mut impl Change) {
 }
 
 /// [`drive`], for a state of a known length; `packets` are more than zero.
-fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl Change) {
+pub(crate) fn along<const N: usize>(state: &mut [f64; N], packets: f64, change: &mut impl Change) {
     let mut done = 0.0;
     let mut h = packets;
     let mut first = change.packet(state, 0.0);
@@ -127,87 +123,6 @@ fn decay<const N: usize>(
     let last = change.packet(&end, 1.0);
     let strays = |i: usize| packets * (last[i] - (1.0 - gone) * first[i]).abs() > scale(state[i], end[i]);
     (!(0..N).any(strays)).then_some(end)
-}
-
-/// The mean change of an instance's state by its effect on another instance.
-pub(crate) struct Tried<'a, N: Number, R: Role, I: ?Sized> {
-    pub(crate) law: &'a mut I,
-    pub(crate) trial: usize,
-    pub(crate) outcomes: &'a R::Packets,
-    pub(crate) arithmetic: PhantomData<N>,
-}
-
-impl<N: Number, R: Role, I: Instances<N, R> + ?Sized> Change for Tried<'_, N, R, I> {
-    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
-        let seen = self.outcomes.observation::<N>(share);
-        let mut apply = |event, numbers: &mut [N; K]| self.law.after(self.trial, numbers, event, &seen);
-        mean_change::<R, N, K>(state, self.outcomes, share, &mut apply)
-    }
-}
-
-/// The mean change of a state over outcomes, each of which `apply` applies to its numbers.
-#[inline]
-fn mean_change<R: Role, N: Number, const K: usize>(
-    state: &[f64; K],
-    outcomes: &R::Packets,
-    share: f64,
-    apply: &mut impl FnMut(R::Event, &mut [N; K]),
-) -> [f64; K] {
-    let mut sum = [0.0; K];
-    outcomes.each(share, |chance, event| {
-        let mut after = state.map(N::of);
-        apply(event, &mut after);
-        for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
-            *sum += chance * (after.value() - before);
-        }
-    });
-    sum
-}
-
-/// Applies an event to numbers of a state, and otherwise as that instance starts.
-#[inline]
-pub(crate) fn after<N: Number, L: Law<N>>(
-    law: &L,
-    instance: usize,
-    numbers: &mut [N],
-    event: <L::Role as Role>::Event,
-    observation: &<L::Role as Role>::Observation<N>,
-) {
-    let mut state = law.initial_state_of(instance);
-    state.set(numbers);
-    law.on_event(&mut state, event, observation);
-    state.get(numbers);
-}
-
-/// The mean change of a law's state, compiled for the law.
-pub(crate) struct Applied<'a, N: Number, L: Law<N>> {
-    pub(crate) law: &'a L,
-    /// The instance that starts with what is not a number.
-    pub(crate) trial: usize,
-    pub(crate) outcomes: &'a <L::Role as Role>::Packets,
-    pub(crate) arithmetic: PhantomData<N>,
-}
-
-impl<N: Number, L: Law<N>> Change for Applied<'_, N, L> {
-    fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
-        let seen = self.outcomes.observation::<N>(share);
-        let mut apply = |event, numbers: &mut [N; K]| after(self.law, self.trial, numbers, event, &seen);
-        mean_change::<L::Role, N, K>(state, self.outcomes, share, &mut apply)
-    }
-}
-
-impl<N: Number, L: Law<N>> Applied<'_, N, L> {
-    /// [`Instances::along`] of a state of so many numbers.
-    pub(crate) fn along<const K: usize>(mut self, state: &mut L::State, packets: f64) -> Option<usize> {
-        let mut numbers = [N::of(0.0); K];
-        state.get(&mut numbers);
-        let mut values = numbers.map(N::value);
-        if packets > 0.0 {
-            along(&mut values, packets, &mut self);
-        }
-        state.set(&values.map(N::of));
-        values.iter().position(|number| number.is_nan())
-    }
 }
 
 #[cfg(test)]
