@@ -21,8 +21,9 @@ const INITIAL: [f64; 3] = [10.0, 14_720.0, 2.0];
 /// No larger initial window makes sense [packets]: it is the largest of any law.
 const MOST_INITIAL: f64 = 1e9;
 /// Parameters that a host of QUIC has otherwise than the registry: those of `profile = "quic"` of a scenario, and ECN. RFC 9002 counts
-/// every byte that is acknowledged, section 7.3; RFC 9406; an echo is a congestion event, RFC 9002, section 7.1.
-const OF_QUIC: [(&str, f64); 3] = [("per_ack", 65_535.0), ("hystart", 1.0), ("ecn", 1.0)];
+/// every byte that is acknowledged, section 7.3; RFC 9406; an echo is a congestion event, RFC 9002, section 7.1; the offload budget of
+/// QUIC is one send quantum, draft-ietf-ccwg-bbr, section 5.5.8.2.
+const OF_QUIC: [(&str, f64); 4] = [("per_ack", 65_535.0), ("hystart", 1.0), ("ecn", 1.0), ("offload_quanta", 1.0)];
 
 /// A law of a registry, with values for its parameters.
 #[derive(Debug, Clone)]
@@ -36,7 +37,7 @@ pub struct LawConfig {
 
 impl LawConfig {
     /// The law of that name, with the defaults of its parameters. As with `profile = "quic"` of a scenario, `per_ack` counts every
-    /// packet, and `hystart` is on, where the law has them. `ecn` is on too.
+    /// packet, `hystart` is on, and `offload_quanta` is 1, where the law has them. `ecn` is on too.
     ///
     /// # Errors
     /// [`Refused::Unknown`] if the registry has no such controller.

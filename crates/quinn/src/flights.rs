@@ -163,7 +163,8 @@ impl Flights {
                 lost.push((flight.then, taken));
             }
         }
-        self.lost += bytes as f64 / mtu;
+        // What is not among them is of a path before, or was counted.
+        self.lost += (bytes - rest) as f64 / mtu;
         self.drop_finished();
         lost
     }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use penstock_law::cc::{
-    AckSample, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing, Transmission,
+    AckSample, Controller, Delivery, DeliveryEvent, Event, NO_WINDOW, Observation, Output, Requirements, Timing,
+    Transmission,
 };
 use penstock_law::estimate::{AverageRtt, BaseRtt};
 use penstock_law::law::Instances;
@@ -409,10 +410,15 @@ impl Hosted {
         self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
     }
 
-    /// The window by the law's output [packets]: its own, or the packets of its rate in a round trip.
+    /// The window by the law's output [packets]: its own, or the packets of its rate in a round trip. Before there is a round-trip time,
+    /// a rate allows the initial window (RFC 9002, section 7.2).
     fn by_law(&self) -> f64 {
         let gap_s = self.output.gap_s;
-        let by_rate = self.smoothed_s.filter(|_| gap_s > 0.0).map_or(f64::INFINITY, |rtt_s| rtt_s / gap_s);
+        let by_rate = match self.smoothed_s {
+            _ if gap_s <= 0.0 => f64::INFINITY,
+            Some(rtt_s) => rtt_s / gap_s,
+            None => self.initial_window,
+        };
         self.output.window.min(by_rate).clamp(LEAST_WINDOW, MOST_WINDOW)
     }
 
@@ -490,13 +496,7 @@ impl congestion::Controller for Hosted {
             self.smooth(rtt.seconds());
             self.round_trip(rtt);
         }
-        if let Some((left, _)) = fresh {
-            self.newest = Some((left, largest));
-            if self.recovering && self.recovery.is_none_or(|start| left > start) {
-                self.recovering = false;
-                self.detail(DeliveryEvent::RecoveryLeft);
-            }
-        }
+        self.newest = fresh.map(|(left, _)| (left, largest)).or(self.newest);
         let rate = self.flights.sample(rtt);
         // The law hears with this acknowledgement that the path is short of data. The first acknowledgement of a connection is that of
         // the handshake's first packet, when there are no data to be short of yet.
@@ -513,6 +513,11 @@ impl congestion::Controller for Hosted {
         let lost = std::mem::take(&mut self.lost);
         let in_flight_before = self.packets(heard.in_flight_before);
         self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
+        // The acknowledgement that ends a recovery completes its round trip, and a law looks at whole ones.
+        if self.recovering && fresh.is_some_and(|(left, _)| self.recovery.is_none_or(|start| left > start)) {
+            self.recovering = false;
+            self.detail(DeliveryEvent::RecoveryLeft);
+        }
         self.rest += heard.outside as f64 / self.packet;
         let whole = self.rest.floor().min(f64::from(u32::MAX));
         self.rest -= whole;
@@ -530,7 +535,9 @@ impl congestion::Controller for Hosted {
             self.flights.short_of_data(self.packet);
         }
         self.ceiling += heard.grows as f64 / self.packet;
-        if self.ceiling >= self.by_law() {
+        // Of a law without a window, that by its rate.
+        let own = if self.output.window < NO_WINDOW { self.output.window } else { self.by_law() };
+        if self.ceiling >= own {
             self.ceiling = f64::INFINITY;
         }
     }
@@ -549,9 +556,9 @@ impl congestion::Controller for Hosted {
         if is_persistent_congestion {
             self.persistent_congestion(sent);
             self.detail(DeliveryEvent::Timeout);
-            // The window is the minimum window (RFC 9002, section 7.6.2), of a law that keeps a larger one too. It then grows as in
-            // slow start, up to that of the law.
-            self.ceiling = if self.by_law() > LEAST_WINDOW { LEAST_WINDOW } else { f64::INFINITY };
+            // The window is the minimum window (RFC 9002, section 7.6.2), of a law that keeps a larger one, or has it back when its
+            // recovery ends. It then grows as in slow start, up to that of the law.
+            self.ceiling = LEAST_WINDOW;
             self.recovery = None;
             self.recovering = true;
         } else {

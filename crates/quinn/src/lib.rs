@@ -20,7 +20,7 @@
 //! | A law may use | In quinn |
 //! | --- | --- |
 //! | acknowledged data | yes, by bytes; a law counts packets of the MTU at the path's start, and what is no whole packet is carried over |
-//! | round-trip times | yes, from the newest packet of an acknowledgement, with the receiver's delay |
+//! | round-trip times | yes, from the newest ack-eliciting packet of an acknowledgement, with the receiver's delay |
 //! | losses, persistent congestion | yes; persistent congestion is the law's timeout (RFC 9002, section 7.6) |
 //! | ECN | an echo is a lost packet, once a round trip, whatever the law: quinn always sends ECT(0) (RFC 9002, section 7.1) |
 //! | want of data | yes; a law that follows each packet hears of it, and of other laws no window or rate rises, but may fall (RFC 9002, section 7.8) |
@@ -31,8 +31,9 @@
 //!
 //! quinn tells a controller of an acknowledgement, and then of the losses that it shows, and of an echo. The next call is that for the
 //! window, which may change nothing. So a law hears of the acknowledgement first. The order of
-//! [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) is another than in other hosts: a recovery that ends, the acknowledgement, each packet
-//! lost, a recovery that begins.
+//! [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) is another than in other hosts: the acknowledgement, a recovery that ends, each packet
+//! lost, a recovery that begins. The acknowledgement that ends a recovery completes the round trip of it (RFC 9002, section 7.3.2), so it
+//! comes first.
 //!
 //! An echo is answered as a lost packet is. `copa` in its default mode, and `vivace` at low loss rates, do not respond to either, and `bbr`
 //! responds little. For these, use a socket without ECN.
@@ -41,10 +42,13 @@
 //!
 //! quinn takes a window, and paces by itself, with 1.25 windows a smoothed round-trip time. A law may have a rate too. The
 //! window that quinn gets is then at most the data of that rate in a smoothed round-trip time (Little's law), and two packets
-//! at the least (RFC 9002, section 7.2). So the mean rate is the law's, and the spacing within a round trip is quinn's.
+//! at the least (RFC 9002, section 7.2), and before the first round-trip time the initial window. So the mean rate is the law's, and the spacing within a round trip is quinn's.
 //!
 //! A larger MTU leaves the window in bytes as it is (RFC 8899, section 3). After persistent congestion the window is two datagrams (RFC
-//! 9002, section 7.6.2). That of a law that keeps a larger one grows from there as in slow start. quinn copies a controller when the
+//! 9002, section 7.6.2). That of a law that keeps a larger one grows from there as in slow start.
+//!
+//! quinn asks for the window before each packet with data except loss probes, which is how a small packet is known for one of ACK frames.
+//! `Connection::stats` asks too: after a call, the next packet counts as one with data. quinn copies a controller when the
 //! peer's port alone changes, and takes a new one for another address.
 //!
 //! Laws have time in 64 bits of picoseconds, which are 213 days. A path that has lasted for 200 days begins afresh with its next packet,

@@ -55,8 +55,8 @@ impl Profile {
             Self::Linux => {
                 &[("per_ack", 65_535.0), ("hystart", 1.0), ("hystart_rule", 1.0), ("friendly_catches_up", 0.0)]
             }
-            // RFC 9002 counts bytes.
-            Self::Quic => &[("per_ack", 65_535.0), ("hystart", 1.0)],
+            // RFC 9002 counts bytes; draft-ietf-ccwg-bbr, section 5.5.8.2.
+            Self::Quic => &[("per_ack", 65_535.0), ("hystart", 1.0), ("offload_quanta", 1.0)],
         }
     }
 

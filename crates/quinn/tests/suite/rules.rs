@@ -52,8 +52,7 @@ impl Path {
 
     /// A round trip of packets that fill the window; when they left.
     fn full(&mut self, bytes: u64) -> Instant {
-        // The window of a law that limits its rate alone has no bound at first.
-        let packets = (self.hosted.window() / bytes).min(5000);
+        let packets = self.hosted.window() / bytes;
         let left = self.send(packets, bytes);
         self.now += RTT;
         self.acknowledge(left, packets, bytes, false);
@@ -251,9 +250,13 @@ fn marks_of_codel_keep_the_queue_short() {
     }
 }
 
-/// BBR's own rule bounds its window by a gain of 2.89 bandwidth-delay products, whatever the window's use.
-fn growth(law: &str) -> u64 {
-    if law.starts_with("bbr") { 3 } else { 1 }
+/// BBR's own rule bounds its window by a gain of bandwidth-delay products, whatever the window's use: 2.89 in version 1, 2.25 in version 3.
+fn growth(law: &str) -> f64 {
+    match law {
+        "bbr" => 2.89,
+        "bbr3" => 2.25,
+        _ => 1.0,
+    }
 }
 
 /// Little data, a packet a second, does not make the window grow.
@@ -263,8 +266,8 @@ fn stays(factory: &Factory, mut path: Path, seconds: u32) {
     for second in 0..seconds {
         path.little();
         let window = path.hosted.window();
-        let most = before * growth(factory.law());
-        assert!(window <= most, "{}: {before} to {window} B after {second} s", factory.law());
+        let most = before as f64 * growth(factory.law());
+        assert!(window as f64 <= most, "{}: {before} to {window} B after {second} s", factory.law());
     }
 }
 
@@ -346,6 +349,7 @@ fn persistent_congestion_leaves_the_minimum_window() {
         path.now += Duration::from_millis(1);
         path.full(MTU);
         let window = path.hosted.window();
+        assert!(window <= 4 * MTU + 1, "{law}: {window} B after two packets");
         // The least rate of `nada` is less than two packets a round trip.
         assert!(window > 2 * MTU + 1 || law == "nada", "{law}: {window} B");
         if law == "vivace" {
@@ -354,6 +358,16 @@ fn persistent_congestion_leaves_the_minimum_window() {
             let by_rate = rtt.get().as_secs_f64() / path.hosted.gap_s() * MTU as f64;
             assert!((path.hosted.window() as f64 / by_rate - 1.0).abs() < 0.01, "{by_rate}");
         }
+    }
+}
+
+/// Before the first round-trip time a rate allows the initial window, of a law without a window too (RFC 9002, section 7.2).
+#[test]
+fn a_path_begins_with_the_initial_window() {
+    for factory in factories() {
+        let path = Path::new(&factory, estimate(RTT));
+        let (law, window) = (factory.law(), path.hosted.window());
+        assert!(window <= 10 * MTU + 1, "{law}: {window} B");
     }
 }
 

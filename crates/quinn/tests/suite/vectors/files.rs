@@ -3,7 +3,7 @@
 use super::driver::Stack;
 use super::format::{Bound, File, Kind, Sequence, Tolerance};
 use super::law::OfLaw;
-use super::sequences::{DATAGRAM, INITIAL, Writer};
+use super::sequences::{DATAGRAM, INITIAL, Line, Writer};
 
 /// Round trips of the sequences [us].
 pub(crate) const SHORT_US: u64 = 10_000;
@@ -41,71 +41,83 @@ fn written(drafts: &[Draft], make: &dyn Fn() -> Box<dyn Stack>) -> Vec<Sequence>
 /// Slow start to 80 datagrams, and a loss.
 fn cut_at_80(w: &mut Writer<'_>) {
     (0..3).for_each(|_| w.round());
-    w.round_with_loss(Kind::Lost);
+    w.round_with_loss();
 }
 
 fn minimum(w: &mut Writer<'_>) {
-    (0..6).for_each(|_| w.round_with_loss(Kind::Lost));
+    (0..6).for_each(|_| w.round_with_loss());
 }
 
 fn echo(w: &mut Writer<'_>) {
     w.round();
-    w.round_with_loss(Kind::Echo);
+    w.round_with_echo();
     w.round();
-    w.round_with_loss(Kind::Lost);
+    w.round_with_loss();
     w.round();
 }
 
-/// The whole flight is lost. The packets sent after two timeouts reveal it.
-fn lose_a_flight(w: &mut Writer<'_>) {
-    let window = w.window();
-    let (start, every) = w.send(window);
-    w.wait(1_000_000);
+/// So many datagrams are under way and lost, and a probe after a timeout too. The first of two more probes reveals it. They may bring an
+/// echo.
+fn go_dark(w: &mut Writer<'_>, under_way: u64, echo: bool) {
+    w.wait(w.darkness_us());
+    let (lost, _) = w.send(1);
+    w.wait(w.darkness_us());
     let probe = w.send(2);
-    w.ack(probe, 0, 1, 1, Kind::Acked, 0);
-    w.event(Kind::Persistent, start + (window - 1) * every, window);
-    w.ack(probe, 1, 2, 1, Kind::Acked, 0);
+    if echo {
+        w.event(Kind::Echo, (probe, 0), probe.0, 1);
+    }
+    w.event(Kind::Persistent, (probe, 0), lost, under_way + 1);
+    w.ack(probe, 0, 2, 1, Kind::Acked, 0);
 }
 
 fn persistent(w: &mut Writer<'_>) {
     (0..2).for_each(|_| w.round());
-    lose_a_flight(w);
+    let window = w.window();
+    w.send(window);
+    go_dark(w, window, false);
     (0..8).for_each(|_| w.round());
 }
 
-/// A loss first, and persistent congestion by datagrams that left before it was detected.
-fn persistent_in_recovery(w: &mut Writer<'_>) {
+/// An echo in the frame that reveals persistent congestion: RFC 9002 processes it first, and recovery begins by it.
+fn persistent_after_an_echo(w: &mut Writer<'_>) {
     (0..2).for_each(|_| w.round());
     let window = w.window();
-    let (start, every) = w.send(window);
-    w.ack((start, every), 1, 4, 1, Kind::Acked, 0);
-    w.event(Kind::Lost, start, 1);
-    w.wait(1_000_000);
-    let probe = w.send(2);
-    w.ack(probe, 0, 1, 1, Kind::Acked, 0);
-    w.event(Kind::Persistent, start + (window - 1) * every, window - 4);
-    w.ack(probe, 1, 2, 1, Kind::Acked, 0);
+    w.send(window);
+    go_dark(w, window, true);
+    (0..6).for_each(|_| w.round());
+}
+
+/// A loss, and persistent congestion by datagrams that left after it.
+fn persistent_after_a_loss(w: &mut Writer<'_>) {
+    (0..2).for_each(|_| w.round());
+    w.round_with_loss();
+    let window = w.window();
+    w.send(window);
+    go_dark(w, window, false);
     (0..6).for_each(|_| w.round());
 }
 
 fn one_cut_a_round_trip(w: &mut Writer<'_>) {
     (0..2).for_each(|_| w.round());
     let window = w.window();
-    let (start, every) = w.send(window);
-    w.ack((start, every), 1, 4, 1, Kind::Acked, 0);
-    w.event(Kind::Lost, start, 1);
-    w.ack((start, every), 5, 8, 1, Kind::Acked, 0);
-    w.event(Kind::Lost, start + 4 * every, 1);
-    w.event(Kind::Echo, start + 8 * every, 1);
-    w.ack((start, every), 8, window, 1, Kind::Acked, 0);
+    let flight = w.send(window);
+    let (start, every) = flight;
+    w.ack(flight, 1, 3, 1, Kind::Acked, 0);
+    w.event(Kind::Lost, (flight, 3), start, 1);
+    w.ack(flight, 3, 4, 1, Kind::Acked, 0);
+    w.ack(flight, 5, 7, 1, Kind::Acked, 0);
+    w.event(Kind::Lost, (flight, 7), start + 4 * every, 1);
+    w.ack(flight, 7, 8, 1, Kind::Acked, 0);
+    w.event(Kind::Echo, (flight, 8), start + 8 * every, 1);
+    w.ack(flight, 8, window, 1, Kind::Acked, 0);
     w.round();
 }
 
 fn short_of_data(w: &mut Writer<'_>) {
-    let flight = w.send(10);
-    w.ack(flight, 0, 10, 1, Kind::Limited, 0);
+    let flight = w.send(5);
+    w.ack(flight, 0, 5, 1, Kind::Limited, 0);
     w.round();
-    w.round_with_loss(Kind::Lost);
+    w.round_with_loss();
     let flight = w.send(5);
     w.ack(flight, 0, 5, 1, Kind::Limited, 0);
     w.round();
@@ -116,7 +128,7 @@ fn late_acknowledgements(w: &mut Writer<'_>) {
     w.ack(flight, 0, 10, 2, Kind::Acked, 0);
     let flight = w.send(20);
     w.ack(flight, 0, 20, 10, Kind::Acked, 0);
-    w.round_with_loss(Kind::Lost);
+    w.round_with_loss();
     for _ in 0..3 {
         let flight = w.send(20);
         w.ack(flight, 0, 20, 2, Kind::Acked, 0);
@@ -163,11 +175,24 @@ pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Stack>) -> File {
         (
             "persistent congestion after a loss",
             "RFC 9002, appendix B.8",
-            "the threshold is that of the loss, and two datagrams remain",
+            "what was lost left after the recovery began: the threshold is halved again",
             MIDDLE_US,
-            persistent_in_recovery,
+            persistent_after_a_loss,
+        ),
+        (
+            "persistent congestion after an echo",
+            "RFC 9002, appendices A.7 and B.8",
+            "the echo of the same frame begins a recovery: the threshold is halved once",
+            MIDDLE_US,
+            persistent_after_an_echo,
         ),
         ("short of data", "RFC 9002, section 7.8", "a window that is not used does not grow", MIDDLE_US, short_of_data),
+        ("idleness", "RFC 9002, section 7.8", "a minute without data changes nothing", MIDDLE_US, |w| {
+            cut_at_80(w);
+            w.round();
+            w.wait(60_000_000);
+            (0..3).for_each(|_| w.round());
+        }),
         (
             "late acknowledgements",
             "RFC 9002, appendix B.5",
@@ -188,13 +213,13 @@ pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Stack>) -> File {
             LONG_US,
             |w| {
                 (0..4).for_each(|_| w.round());
-                w.round_with_loss(Kind::Lost);
+                w.round_with_loss();
                 (0..90).for_each(|_| w.round());
             },
         ),
         ("Reno's region", "RFC 9438, section 4.3", "on a short path the window is Reno's", SHORT_US, |w| {
             (0..2).for_each(|_| w.round());
-            w.round_with_loss(Kind::Lost);
+            w.round_with_loss();
             (0..50).for_each(|_| w.round());
         }),
         (
@@ -205,7 +230,7 @@ pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Stack>) -> File {
             |w| {
                 cut_at_80(w);
                 (0..8).for_each(|_| w.round());
-                w.round_with_loss(Kind::Lost);
+                w.round_with_loss();
                 (0..50).for_each(|_| w.round());
             },
         ),
@@ -289,7 +314,7 @@ pub(crate) fn hystart(make: &dyn Fn() -> Box<dyn Stack>) -> File {
         ("a loss", "RFC 9406, section 4.2", "a loss ends slow start at once", MIDDLE_US, |w| {
             (0..3).for_each(|_| w.round());
             w.round_later(10_000);
-            w.round_with_loss(Kind::Lost);
+            w.round_with_loss();
             w.round();
         }),
     ];
@@ -318,7 +343,7 @@ pub(crate) fn prague() -> File {
         ),
         (
             "a tenth marked",
-            "section 2.4.2",
+            "section 2.3.2",
             "alpha goes to the share of marked datagrams, by a sixteenth a round",
             MIDDLE_US,
             |w| {
@@ -330,10 +355,10 @@ pub(crate) fn prague() -> File {
             (0..2).for_each(|_| w.round());
             (0..6).for_each(|_| w.round_marked(|_| true));
         }),
-        ("a loss", "section 2.4.2", "a loss halves, whatever alpha is, and does not move alpha", MIDDLE_US, |w| {
+        ("a loss", "section 2.4.1", "a loss halves, whatever alpha is, and does not move alpha", MIDDLE_US, |w| {
             (0..2).for_each(|_| w.round());
             (0..5).for_each(|_| w.round_marked(|number| number == 0));
-            w.round_with_loss(Kind::Lost);
+            w.round_with_loss();
             (0..3).for_each(|_| w.round());
             w.round_marked(|number| number == 0);
         }),
@@ -349,8 +374,20 @@ pub(crate) fn prague() -> File {
     file("prague", source, &choices, WHOLE[1], written(drafts, &make))
 }
 
+/// Startup over a line of a datagram in 1 ms, 40 in a round trip, up to the time of its third round trip.
+fn startup_with_losses(w: &mut Writer<'_>, lost: &[u64]) {
+    w.line(&mut Line::new(1_000), 200_000, lost);
+}
+
+fn persistent_in_startup(w: &mut Writer<'_>) {
+    let mut line = Line::new(1_000);
+    w.line(&mut line, 100_000, &[]);
+    let under_way = w.fill(&mut line);
+    go_dark(w, under_way, false);
+    w.line(&mut Line::new(1_000), 200_000, &[]);
+}
+
 pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Stack>) -> File {
-    // A line of 4.8 Mbit/s carries a datagram in 2 ms; 40 ms of it are 20 datagrams.
     let drafts: &[Draft] = &[
         (
             "startup",
@@ -358,31 +395,36 @@ pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Stack>) -> File {
             "the window doubles while the rate grows, and three rounds without a quarter more end it",
             MIDDLE_US,
             |w| {
-                w.line(1_000_000, 2_000);
+                // A line of 4.8 Mbit/s carries a datagram in 2 ms; 40 ms of it are 20 datagrams.
+                w.line(&mut Line::new(2_000), 1_000_000, &[]);
             },
         ),
-        ("a loss in startup", "draft-ietf-ccwg-bbr, section 5.3.1.3", "one loss ends nothing", MIDDLE_US, |w| {
-            (0..3).for_each(|_| w.round());
-            w.round_with_loss(Kind::Lost);
-            (0..2).for_each(|_| w.round());
+        ("a loss in startup", "section 5.3.1.3", "one loss ends nothing", MIDDLE_US, |w| {
+            startup_with_losses(w, &[15]);
         }),
         (
-            "persistent congestion",
-            "draft-ietf-ccwg-bbr, section 5.6.4.4",
-            "the least window, and back to what it was",
+            "losses in startup",
+            "section 5.3.1.3",
+            "six ranges, more than 2 % of a round trip in recovery, end it",
             MIDDLE_US,
             |w| {
-                (0..3).for_each(|_| w.round());
-                lose_a_flight(w);
-                (0..3).for_each(|_| w.round());
+                startup_with_losses(w, &[15, 17, 19, 21, 23, 25, 27]);
             },
+        ),
+        (
+            "persistent congestion",
+            "section 5.6.4.4; RFC 9002, section 7.6.2",
+            "the least window, and as in slow start back to that of the model",
+            MIDDLE_US,
+            persistent_in_startup,
         ),
     ];
     let choices = [
         "datagrams for bytes: a window has whole datagrams where the draft rounds",
         "the pacing rate is that of InitPacingRate again with the first round-trip time, which the draft has at initialisation alone",
-        "cwnd_bytes is the window, and not what the pacing rate sends in a round trip; after persistent congestion RFC 9002 limits it",
-        "no sequence lasts until a probe whose time is drawn",
+        "cwnd_bytes is the window, and not what the pacing rate sends in a round trip",
+        "a recovery lasts until the first acknowledgement of a datagram that was sent in it (RFC 9002, section 7.3.2), which belongs to it: it completes the round trip in fast recovery, and the saved window is back after it",
+        "persistent congestion begins no recovery (RFC 9002, section 7.6.2): two datagrams remain, and each acknowledged one adds one, up to the window of the model",
     ];
     file("bbr3", "draft-ietf-ccwg-bbr, after version 06", &choices, WHOLE[1], written(drafts, make))
 }

@@ -1,7 +1,7 @@
 //! The events of a controller: flights of datagrams, and their fates.
 //!
 //! A flight is sent within half a round trip, and its acknowledgements come a round trip later. So no two lines overlap, and the whole
-//! window was in flight.
+//! window was in flight. A loss or an echo comes before the acknowledgement that tells it (RFC 9002, appendix A.7).
 
 use std::collections::VecDeque;
 
@@ -108,20 +108,46 @@ impl Writer<'_> {
         self.ack(flight, 0, window, 1, Kind::Acked, more_us);
     }
 
-    /// A flight of a window that loses its first datagram, and the events on the way: the loss is detected a round trip and
-    /// three datagrams later, and everything else is acknowledged.
-    pub(crate) fn round_with_loss(&mut self, kind: Kind) {
+    /// A flight of a window that loses its first datagram: the third datagram after it tells the loss, and everything else is acknowledged.
+    pub(crate) fn round_with_loss(&mut self) {
         let window = self.window();
         let flight = self.send(window);
-        let heard = 4.min(window);
-        self.ack(flight, 1, heard, 1, Kind::Acked, 0);
-        self.event(kind, flight.0, 1);
-        self.ack(flight, heard, window, 1, Kind::Acked, 0);
+        self.lose_first(flight, window);
     }
 
-    /// An event of now, for a datagram that was sent then.
-    pub(crate) fn event(&mut self, kind: Kind, sent_us: u64, datagrams: u64) {
-        self.happen(kind, self.now_us, sent_us, [datagrams, 0, 1, 0, 0]);
+    /// The same, for a flight that was sent.
+    pub(crate) fn lose_first(&mut self, flight: (u64, u64), window: u64) {
+        let tells = 3.min(window - 1);
+        self.ack(flight, 1, tells, 1, Kind::Acked, 0);
+        self.event(Kind::Lost, (flight, tells), flight.0, 1);
+        self.ack(flight, tells, window, 1, Kind::Acked, 0);
+    }
+
+    /// A flight of a window, the fourth datagram of which was marked.
+    pub(crate) fn round_with_echo(&mut self) {
+        let window = self.window();
+        let flight = self.send(window);
+        let marked = 3.min(window - 1);
+        self.ack(flight, 0, marked, 1, Kind::Acked, 0);
+        self.event(Kind::Echo, (flight, marked), flight.0 + marked * flight.1, 1);
+        self.ack(flight, marked, window, 1, Kind::Acked, 0);
+    }
+
+    /// An event about datagrams the newest of which was sent at `sent_us`. It comes with the acknowledgement of that datagram of a flight.
+    pub(crate) fn event(
+        &mut self,
+        kind: Kind,
+        ((start, every), number): ((u64, u64), u64),
+        sent_us: u64,
+        datagrams: u64,
+    ) {
+        self.happen(kind, start + number * every + self.rtt_us, sent_us, [datagrams, 0, 1, 0, 0]);
+    }
+
+    /// The time without acknowledgements after which losses are persistent congestion, and a quarter more (RFC 9002, section 7.6.1):
+    /// three times the round-trip time that does not vary, kGranularity and max_ack_delay.
+    pub(crate) fn darkness_us(&self) -> u64 {
+        3 * (self.rtt_us + 1_000 + 25_000) * 5 / 4
     }
 
     /// A round trip in which of every so many datagrams one is marked, in pairs of acknowledged datagrams.
@@ -140,29 +166,73 @@ impl Writer<'_> {
     }
 }
 
+/// A line that carries a datagram in so much time, and a sender that always has data, by window and pacing rate.
+#[derive(Default)]
+pub(crate) struct Line {
+    /// The time of a datagram on it.
+    each_us: u64,
+    free_us: u64,
+    next_us: u64,
+    sent: u64,
+    /// The number of each datagram, when it was sent, and when its acknowledgement comes.
+    under_way: VecDeque<(u64, u64, u64)>,
+    /// Datagrams that are lost: numbers, and when they were sent.
+    lost: VecDeque<(u64, u64)>,
+}
+
+impl Line {
+    pub(crate) fn new(each_us: u64) -> Self {
+        Self { each_us, ..Self::default() }
+    }
+}
+
 impl Writer<'_> {
-    /// For `span_us` a sender that always has data, by window and pacing rate, over a line that carries a datagram in so much time:
-    /// what waits there comes later.
-    pub(crate) fn line(&mut self, span_us: u64, line_us: u64) {
-        let (end, mut next_us, mut free_us) = (self.now_us + span_us, self.now_us, self.now_us);
-        // When each was sent, and when its acknowledgement comes.
-        let mut under_way: VecDeque<(u64, u64)> = VecDeque::new();
+    /// For `span_us` datagrams and their acknowledgements: what waits at the line comes later. Datagrams of these numbers are lost, which
+    /// the third after each tells.
+    pub(crate) fn line(&mut self, line: &mut Line, span_us: u64, lost: &[u64]) {
+        let end = self.now_us + span_us;
         let mut now = self.now_us;
         while now < end {
-            let may = (under_way.len() as u64) < self.window();
-            let arrival = under_way.front().map_or(u64::MAX, |(_, at)| *at);
-            if may && next_us.max(now) < arrival {
-                now = now.max(next_us);
-                self.happen(Kind::Sent, now, 0, [1, 0, 1, 0, 0]);
-                free_us = free_us.max(now) + line_us;
-                under_way.push_back((now, free_us - line_us + self.rtt_us));
-                let gap_us = self.stack.pacing().map_or(0.0, |rate| 8e6 * DATAGRAM as f64 / rate);
-                next_us = now + gap_us as u64;
+            let arrival = line.under_way.front().map_or(u64::MAX, |(.., at)| *at);
+            if self.may_send(line) && line.next_us.max(now) < arrival {
+                now = now.max(line.next_us);
+                self.send_over(line, now, lost.contains(&line.sent));
             } else {
                 now = arrival;
-                let (sent, at) = under_way.pop_front().expect("a window has room for one");
+                let (number, sent, at) = line.under_way.pop_front().expect("a window has room for one");
+                while let Some((_, of_lost)) = line.lost.pop_front_if(|(lost, _)| *lost + 3 <= number) {
+                    self.happen(Kind::Lost, at, of_lost, [1, 0, 1, 0, 0]);
+                }
                 self.happen(Kind::Acked, at, sent, [1, 0, 1, 0, 0]);
             }
         }
+    }
+
+    fn may_send(&self, line: &Line) -> bool {
+        ((line.under_way.len() + line.lost.len()) as u64) < self.window()
+    }
+
+    fn send_over(&mut self, line: &mut Line, now: u64, lost: bool) {
+        self.happen(Kind::Sent, now, 0, [1, 0, 1, 0, 0]);
+        line.free_us = line.free_us.max(now) + line.each_us;
+        if lost {
+            line.lost.push_back((line.sent, now));
+        } else {
+            line.under_way.push_back((line.sent, now, line.free_us - line.each_us + self.rtt_us));
+        }
+        line.sent += 1;
+        let gap_us = self.stack.pacing().map_or(0.0, |rate| 8e6 * DATAGRAM as f64 / rate);
+        line.next_us = now + gap_us as u64;
+    }
+
+    /// The line goes dead: the rest of the window leaves, and nothing arrives. Returns how many datagrams are under way.
+    pub(crate) fn fill(&mut self, line: &mut Line) -> u64 {
+        while self.may_send(line) {
+            let now = line.next_us.max(self.now_us);
+            self.send_over(line, now, true);
+        }
+        let under_way = (line.under_way.len() + line.lost.len()) as u64;
+        (line.under_way, line.lost) = Default::default();
+        under_way
     }
 }
