@@ -73,6 +73,11 @@ def by_chance(p):
     return marks / p
 
 
+def of_reductions(p):
+    """A round begins with the mark that begins a reduction: 1 + 1/M round trips from one to the next, so M = 2 (1 - p) (1 + 1/M)."""
+    return (1 - p + math.sqrt((1 - p) ** 2 + 2 * (1 - p))) / p
+
+
 def leadlag(p):
     """A rate K / q, where the price q has p = 1 - phi^-q; packets in 40 ms."""
     return 50 * QUEUED_RTT_S * math.log(1000) / -math.log1p(-p)
@@ -96,7 +101,10 @@ CURVES = [
     ("westwood", "westwood", westwood, "sqrt((1-p)/p), Grieco and Mascolo 2004"),
 ]
 # Of the same laws, where the source leaves something out: figure, the law whose colour it has, function, words of the legend.
-DASHED = [("marks", "prague", by_chance, "dctcp, prague: marks by chance")]
+DASHED = [
+    ("marks", "prague", by_chance, "prague: some round trips have no mark"),
+    ("marks", "dctcp", of_reductions, "dctcp: a mark begins the next reduction"),
+]
 AQM = 'links.bottleneck.aqm={ law = "pi2", ecn = true }'
 SENDERS = {
     "dctcp": ['flows.ftp.sender={ profile = "linux", ecn_echo = "accurate" }', AQM],
