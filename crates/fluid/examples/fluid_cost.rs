@@ -2,9 +2,9 @@
 //! that counts instructions beside it. It prints a hash of all numbers of the run: equal runs are equal to the last bit.
 //!
 //! ```text
-//! cargo build -p penstock-fluid --example cost
-//! valgrind --tool=callgrind target/debug/examples/cost --network 2000 50 200
-//! target/debug/examples/cost scenarios/fast-aqm-fig8.toml 'duration="40 s"'
+//! cargo build -p penstock-fluid --example fluid_cost
+//! valgrind --tool=callgrind target/debug/examples/fluid_cost --network 2000 50 200
+//! target/debug/examples/fluid_cost scenarios/fast-aqm-fig8.toml 'duration="40 s"'
 //! ```
 
 use std::error::Error;
