@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use indexmap::IndexMap;
 use penstock_record::{Origin, Provenance, hexadecimal};
@@ -75,8 +75,14 @@ pub(crate) fn facts() -> Vec<(String, String)> {
     std::iter::once(version).chain(machine()).collect()
 }
 
-/// Known facts of this machine, by name: a record that is read back has that order.
+/// Known facts of this machine, by name: a record that is read back has that order. They are read once, for a sweep has thousands
+/// of records.
 fn machine() -> IndexMap<String, String> {
+    static KNOWN: LazyLock<IndexMap<String, String>> = LazyLock::new(facts_of_machine);
+    KNOWN.clone()
+}
+
+fn facts_of_machine() -> IndexMap<String, String> {
     let mut known = IndexMap::new();
     if let Ok(release) = fs::read_to_string("/proc/sys/kernel/osrelease") {
         known.insert("kernel".to_owned(), release.trim().to_owned());

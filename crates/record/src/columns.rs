@@ -1,6 +1,7 @@
 //! The meaning of each column of a record's tables: for the page that defines them and for the metadata of the files.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 use penstock_law::{Observables, Role};
@@ -237,7 +238,9 @@ fn states(table: &str, scenario: &Scenario) -> IndexMap<&'static str, Observable
 
 /// The meaning of a column of the table with one row a flow.
 pub(crate) fn of_flow(name: &str) -> Meaning {
-    let description = Documented::of::<FlowSummary>().field(&[name]).unwrap_or_default();
+    // Every record has this table, and a schema takes longer to make than a short run.
+    static FLOW: LazyLock<Documented> = LazyLock::new(Documented::of::<FlowSummary>);
+    let description = FLOW.field(&[name]).unwrap_or_default();
     Meaning { unit: unit_of(name).to_owned(), description, ..Meaning::default() }
 }
 
