@@ -57,6 +57,7 @@ mod trace;
 mod tree;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -223,6 +224,37 @@ impl Document {
     /// # Errors
     /// As [`Document::cells`].
     pub fn cells_while(&self, goes_on: &dyn Fn() -> bool) -> Result<Option<Vec<Cell>>, ReadErrors> {
+        let mut cells = Vec::new();
+        let mut see = |cell| cells.push(cell);
+        Ok(self.visit(0..usize::MAX, goes_on, &mut see)?.then_some(cells))
+    }
+
+    /// The cells with these numbers, counted from zero in the order of [`Document::cells`]; fewer where the sweep ends before.
+    /// A part of a sweep needs no memory for the others.
+    ///
+    /// # Errors
+    /// As [`Document::cells`], of these cells.
+    pub fn cells_in(&self, numbers: Range<usize>) -> Result<Vec<Cell>, ReadErrors> {
+        let mut cells = Vec::new();
+        self.visit(numbers, &|| true, &mut |cell| cells.push(cell))?;
+        Ok(cells)
+    }
+
+    /// Gives each cell to `see`, in the order of [`Document::cells`], and keeps none. `goes_on` is asked before each cell; false
+    /// where it was false. Cells count only where there is no error.
+    ///
+    /// # Errors
+    /// As [`Document::cells`].
+    pub fn each_cell(&self, goes_on: &dyn Fn() -> bool, see: &mut dyn FnMut(Cell)) -> Result<bool, ReadErrors> {
+        self.visit(0..usize::MAX, goes_on, see)
+    }
+
+    fn visit(
+        &self,
+        numbers: Range<usize>,
+        goes_on: &dyn Fn() -> bool,
+        see: &mut dyn FnMut(Cell),
+    ) -> Result<bool, ReadErrors> {
         let errors = Errors::of(&self.file, &self.text);
         let stopped = std::cell::Cell::new(false);
         let goes_on = || {
@@ -230,18 +262,24 @@ impl Document {
             stopped.set(!goes_on);
             goes_on
         };
-        let cells = self.read(&errors, &goes_on);
+        let read = self.read(&errors, numbers, &goes_on, see);
         if stopped.get() {
-            return Ok(None);
+            return Ok(false);
         }
-        match (cells, errors.all()) {
-            (Ok(cells), None) => Ok(Some(cells)),
+        match (read, errors.all()) {
+            (Ok(()), None) => Ok(true),
             (_, Some(errors)) => Err(errors),
             (Err(_), None) => unreachable!("an error was reported"),
         }
     }
 
-    fn read(&self, errors: &Errors, goes_on: &dyn Fn() -> bool) -> Result<Vec<Cell>, Reported> {
+    fn read(
+        &self,
+        errors: &Errors,
+        numbers: Range<usize>,
+        goes_on: &dyn Fn() -> bool,
+        see: &mut dyn FnMut(Cell),
+    ) -> Result<(), Reported> {
         let root = Item { errors, registry: &self.registry, path: String::new(), node: &self.root };
         let table = root.node.table();
         let mut plain = self.root.clone();
@@ -250,7 +288,11 @@ impl Document {
         }
         let traces = Traces::by(self.load.as_deref(), self.memory.clone());
         let Some(sweep) = table.and_then(|t| t.get("sweep")) else {
-            return Ok(vec![self.swept(&plain, &[], 0, (&traces, errors))?]);
+            let cell = self.swept(&plain, &[], 0, (&traces, errors))?;
+            if numbers.contains(&0) {
+                see(cell);
+            }
+            return Ok(());
         };
         let first_seed =
             table.and_then(|t| t.get("seed")).map(|node| root.below("seed", node).whole(0, i64::MAX as u64));
@@ -278,7 +320,7 @@ impl Document {
             return Err(too_large(values));
         }
         let mut large = false;
-        let read = (0..cells).map_while(|at| {
+        let read = (numbers.start..cells.min(numbers.end)).map_while(|at| {
             // Errors that are only counted need no further cells.
             if large || errors.is_full() || !goes_on() {
                 return None;
@@ -290,9 +332,9 @@ impl Document {
             // Steps of equal length are few in the file and many in the cell.
             let steps: usize = cell.scenario.groups.values().map(|group| group.steps.len()).sum();
             large = cells.saturating_mul(steps) > MOST_VALUES;
-            Some(if large { Err(too_large(steps)) } else { Ok(cell) })
+            Some(if large { Err(too_large(steps)) } else { Ok(see(cell)) })
         });
-        errors.each(errors.count(), read)
+        errors.each(errors.count(), read).map(drop)
     }
 
     /// Reads cells in which each value of these axes is once, for the errors in them.

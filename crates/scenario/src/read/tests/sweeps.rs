@@ -38,6 +38,29 @@ fn the_reading_of_a_sweep_can_be_stopped() {
     assert_eq!(asked.get(), 6);
 }
 
+/// A part of a sweep has the cells that all of it has there, and a look at each sees all of them.
+#[test]
+fn a_sweep_can_be_read_in_parts() {
+    let document = Document::parse(&format!("{LAB}{SWEEP}"), "lab.toml").unwrap();
+    let names = |cells: Vec<Cell>| cells.into_iter().map(|cell| (cell.id, cell.labels)).collect::<Vec<_>>();
+    let all = names(document.cells().unwrap());
+    let part = |numbers| names(document.cells_in(numbers).unwrap());
+    assert_eq!((part(0..16), part(3..7)), (all.clone(), all[3..7].to_vec()));
+    assert_eq!((part(14..99), part(16..20)), (all[14..].to_vec(), Vec::new()));
+    let mut seen = Vec::new();
+    assert!(document.each_cell(&|| true, &mut |cell| seen.push(cell)).unwrap());
+    assert_eq!(names(seen), all);
+    assert!(!document.each_cell(&|| false, &mut |_| panic!("it was stopped")).unwrap());
+    let single = Document::parse(LAB, "lab.toml").unwrap();
+    assert_eq!([0..1, 1..2].map(|numbers| single.cells_in(numbers).unwrap().len()), [1, 0]);
+    // Only what is wrong with these cells is said of them.
+    let wrong = "\n[sweep]\n\"links.bottleneck.rate\" = [\"10 Mbit/s\", \"fast\"]\n";
+    let wrong = Document::parse(&format!("{LAB}{wrong}"), "lab.toml").unwrap();
+    assert_eq!(wrong.cells_in(0..1).unwrap().len(), 1);
+    assert!(wrong.cells_in(1..2).unwrap_err().to_string().contains("`fast`"));
+    wrong.each_cell(&|| true, &mut |_| {}).unwrap_err();
+}
+
 #[test]
 fn a_sweep_is_the_product_of_its_axes_in_declared_order() {
     let text = format!("{LAB}{SWEEP}");
