@@ -4,6 +4,8 @@
 mod evaluate;
 #[path = "arguments/path.rs"]
 mod path;
+#[path = "arguments/scenarios.rs"]
+mod scenarios;
 #[path = "arguments/search.rs"]
 mod search;
 #[path = "arguments/tune.rs"]
@@ -16,6 +18,7 @@ use clap_complete::Shell;
 
 pub(crate) use evaluate::Evaluate;
 pub(crate) use path::{LinkOptions, PathOptions};
+pub(crate) use scenarios::{Changes, Output, Scenarios};
 pub(crate) use search::Break;
 pub(crate) use tune::{GainRule, Tune, TuneClcc, TuneEarlyMarking};
 
@@ -194,44 +197,6 @@ impl Shard {
     pub(crate) const fn has(self, at: usize) -> bool {
         at % self.of == self.number - 1
     }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Scenarios {
-    /// Scenario files, or `-` for standard input; the record.toml of a record is a scenario file too
-    #[arg(required = true, value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// The world that runs the scenarios: a packet simulator, a fluid model or the kernel's TCP
-    #[arg(long, value_enum, default_value = "packets")]
-    pub(crate) world: WorldName,
-    /// The seed of all random draws, instead of the seed in the scenario file
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) changes: Changes,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Changes {
-    /// Set a key of the scenario, as in `--set links.bottleneck.rate="100 Mbit/s"`
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Output {
-    /// The directory for records, which are directories of results. Each record gets a new name; an interrupted sweep or paper continues
-    /// there
-    #[arg(long, value_name = "DIR", default_value = "out")]
-    pub(crate) out: PathBuf,
-    /// Print only JSON on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The maximum number of threads [default: number of processors]. Results do not depend on this number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
 }
 
 #[derive(Debug, Args)]

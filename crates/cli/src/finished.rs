@@ -43,6 +43,11 @@ impl Finished {
         Ok(Self(records))
     }
 
+    /// Whether there is no record at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether there is a record with the identity of that scenario, computed by any program.
     pub(crate) fn has(&self, id: &str) -> bool {
         id.get(..8).is_some_and(|id| self.0.contains_key(id))

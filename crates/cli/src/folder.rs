@@ -144,8 +144,13 @@ impl Folder {
 
     /// Writes one file, whole or not at all.
     pub(crate) fn put_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
+        self.put_file_in("", name, bytes)
+    }
+
+    /// The same in a folder of the directory, which never has an unfinished file.
+    pub(crate) fn put_file_in(&self, below: &str, name: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
         self.still_here()?;
-        let place = self.path.join(name);
+        let place = self.path.join(below).join(name);
         Draft::file(&self.path, name)
             .and_then(|mut draft| draft.fill(bytes).and_then(|()| draft.place(&place)))
             .map_err(|e| self.failed(&place, &e))?;
@@ -153,7 +158,14 @@ impl Folder {
         Ok(place)
     }
 
-    /// Gives a record that is not whole another name: `NAME.damaged`, or `NAME.damaged-2` and so on.
+    /// Makes a folder of the directory, if it is not there.
+    pub(crate) fn make(&self, below: &str) -> Result<(), Failure> {
+        self.still_here()?;
+        let place = self.path.join(below);
+        disk::make_directories(&place).map_err(|e| self.failed(&place, &e))
+    }
+
+    /// Gives a record or file that is not whole another name in the directory: `NAME.damaged`, or `NAME.damaged-2` and so on.
     pub(crate) fn set_aside(&self, record: &Path) -> Result<PathBuf, Failure> {
         let name = record.file_name().unwrap_or_default().to_string_lossy();
         self.to_fresh(&format!("{name}.damaged"), |place| disk::rename(record, place))

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::failure::{Failure, causes};
 use crate::folder::is_set_aside;
 use crate::named::Shown as _;
-use crate::{content, terminal};
+use crate::{content, dataset, terminal};
 
 /// Depth below a directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
 const DEPTH: usize = 4;
@@ -63,6 +63,9 @@ pub(crate) fn of(named: &[PathBuf]) -> Result<Vec<Gathered>, Failure> {
         // `record.toml` stands for its directory.
         let directory = if path.ends_with("record.toml") { path.parent().unwrap_or(path) } else { path };
         let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        if dataset::is_at(directory) {
+            return Err(dataset::refusal(directory));
+        }
         let before = places.len();
         look(directory, DEPTH, &mut places)
             .map_err(|e| Failure::Input(format!("cannot read {}: {e}", directory.shown())))?;
@@ -119,6 +122,10 @@ fn note_missing(directory: &Path) {
 fn look(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if directory.join("record.toml").is_file() {
         found.push(directory.to_path_buf());
+        return Ok(());
+    }
+    if dataset::is_at(directory) {
+        terminal::note(format!("{}: its cells are a dataset, without records; they are left out", directory.shown()));
         return Ok(());
     }
     note_missing(directory);

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::logging::Logging;
 use crate::meter::Meter;
-use crate::progress::{Progress, Work};
+use crate::progress::{Others, Progress, Work};
 
 /// A scenario to run.
 pub(crate) struct Job<'a> {
@@ -104,11 +104,10 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
 }
 
 /// Runs every job in `world`, in the order of [`order`], and hands each run to `take` on the thread that made it. Gives what
-/// `take` made of them, in the order of `jobs`. The first failure stops everything.
-/// `before` is how many others were finished before.
+/// `take` made of them, in the order of `jobs`. The first failure stops everything. `others` is for progress.
 pub(crate) fn run<T: Send>(
     jobs: &[Job<'_>],
-    before: usize,
+    others: Others,
     world: &(dyn World + Sync),
     threads: usize,
     take: &(dyn Fn(usize, Made) -> Result<T, Failure> + Sync),
@@ -118,7 +117,7 @@ pub(crate) fn run<T: Send>(
     let order = order(&costs);
     let work = jobs.iter().zip(&costs).map(|(job, (group, cost))| Work { name: &job.name, group: *group, cost: *cost });
     let threads = threads.min(jobs.len());
-    let progress = Progress::of(&work.collect::<Vec<_>>(), &order, threads, before);
+    let progress = Progress::of(&work.collect::<Vec<_>>(), &order, threads, others);
     let failed = AtomicBool::new(false);
     let one = |at: usize, meter: &Meter| {
         let job = &jobs[at];
@@ -248,7 +247,7 @@ mod tests {
         let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
         let job = |at: usize| Job { name: at.to_string(), group: 0, scenario: &cells[0].scenario, beside: None };
         let (jobs, world) = ((0..5).map(job).collect::<Vec<_>>(), Broken(AtomicUsize::new(0)));
-        let ended = run(&jobs, 0, &world, 1, &|_, made| Ok(made));
+        let ended = run(&jobs, Others::default(), &world, 1, &|_, made| Ok(made));
         assert_eq!(ended.unwrap_err(), Failure::Bug("nothing adds up".to_owned()));
         assert_eq!(world.0.into_inner(), 1);
     }

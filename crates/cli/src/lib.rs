@@ -23,6 +23,7 @@ mod check;
 mod compare;
 mod compare_cases;
 mod content;
+mod dataset;
 mod disk;
 mod draft;
 mod embedded;
@@ -50,6 +51,7 @@ mod of_quic;
 mod outcome;
 mod pages;
 mod paper;
+mod partitions;
 mod play;
 mod program;
 mod progress;
@@ -73,7 +75,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use arguments::Command;
+use arguments::{Command, Scenarios};
 use failure::{Done, Failure};
 use meter::Meter;
 use penstock_law::Registry;
@@ -129,14 +131,18 @@ pub fn run_with(registry: Registry, given: Vec<OsString>) -> u8 {
 }
 
 fn command(command: &Command) -> Result<Done, Failure> {
+    let run = |scenarios: &Scenarios, own| match scenarios.dataset {
+        Some(cells) => partitions::run(scenarios, own, cells as usize),
+        None => run::run(scenarios, own),
+    };
     match command {
         Command::Run(arguments) => {
             let own =
                 run::Own { pcap: arguments.pcap, generator: arguments.generator, qlog: arguments.qlog, shard: None };
-            run::run(&arguments.scenarios, own)
+            run(&arguments.scenarios, own)
         }
         Command::Sweep(arguments) => {
-            run::run(&arguments.scenarios, run::Own { shard: arguments.shard, ..run::Own::default() })
+            run(&arguments.scenarios, run::Own { shard: arguments.shard, ..run::Own::default() })
         }
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),

@@ -19,7 +19,7 @@ use crate::failure::{Done, Failure, causes};
 use crate::folder::is_set_aside;
 use crate::gathered::Gathered;
 use crate::named::Shown as _;
-use crate::{content, pages, registry, terminal};
+use crate::{content, dataset, pages, registry, terminal};
 
 /// Depth below the directory at which records are looked for: those of a paper are in the directory of a sweep in its own.
 const DEPTH: usize = 3;
@@ -101,7 +101,14 @@ struct Sweep {
     origin: Origin,
     #[serde(default)]
     axes: Vec<AxisOf>,
+    /// Where it has its cells, if not in records.
+    dataset: Option<DatasetOf>,
     cells: Vec<CellOf>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DatasetOf {
+    cells: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -127,7 +134,8 @@ struct CellOf {
 pub(crate) fn list(arguments: &List) -> Result<Done, Failure> {
     let mut records = Vec::new();
     // Of a sweep that is named, the cells.
-    let all = if arguments.directory.join("sweep.json").is_file() { below } else { look };
+    let cells = arguments.directory.join("sweep.json").is_file() && !dataset::is_at(&arguments.directory);
+    let all = if cells { below } else { look };
     all(&arguments.directory, DEPTH, &mut records)
         .map_err(|e| Failure::Input(format!("cannot read {}: {e}", arguments.directory.shown())))?;
     differ(&mut records);
@@ -310,7 +318,7 @@ fn of_sweep(directory: &Path) -> Result<Listed, Wrong> {
         kind: "sweep",
         world: sweep.origin.world.clone(),
         seed: None,
-        cells: Some(sweep.cells.len()),
+        cells: Some(sweep.dataset.as_ref().map_or(sweep.cells.len(), |dataset| dataset.cells)),
         axes: sweep.axes.iter().map(|axis| Varied { key: axis.key.clone(), places: axis.places.len() }).collect(),
         written: written_at(&directory.join("sweep.json")),
         differs: String::new(),

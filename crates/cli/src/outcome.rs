@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use penstock_record::FOLDER;
 use penstock_record::capture::CAPTURE_FILE;
 use penstock_scenario::summary::Cost;
 use serde::Serialize;
@@ -29,6 +30,9 @@ pub(crate) struct Outcome {
     /// Logs of its connections, where they were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     qlog: Vec<String>,
+    /// The folder with the cells of a sweep as a dataset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dataset: Option<String>,
     /// Number of finished cells of a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     finished: Option<usize>,
@@ -61,6 +65,18 @@ impl Outcome {
             cost: kept.cost.clone(),
             ..Self::new("run", &batch.file, &kept.path)
         })
+    }
+
+    /// Of a sweep of so many cells that is a dataset below `folder`, with its `sweep.json`.
+    pub(crate) fn of_dataset(file: &Path, folder: &Path, cells: usize, sweep: Value) -> Self {
+        let dataset = Some(record::shown(folder, FOLDER));
+        Self {
+            dataset,
+            finished: Some(cells),
+            cells: Some(cells),
+            sweep: Some(sweep),
+            ..Self::new("sweep", file, folder)
+        }
     }
 
     /// Of a sweep whose records are in `folder`: how many cells are finished, of how many, and with all of them `sweep.json`.

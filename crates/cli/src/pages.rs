@@ -67,22 +67,48 @@ pub(crate) fn of_sweep(
 
 /// The cost of runs together, those that were finished before left out; nothing where none ran now.
 pub(crate) fn cost(kept: &[Kept]) -> String {
-    let now: Vec<(u64, &Cost)> =
-        kept.iter().filter_map(|kept| Some((kept.summary.engine.packets, kept.cost.as_ref()?))).collect();
-    if now.is_empty() {
-        return String::new();
+    let mut spent = Spent::default();
+    for kept in kept {
+        if let Some(cost) = &kept.cost {
+            spent.add(&kept.summary, cost);
+        }
     }
-    let packets: u64 = now.iter().map(|(packets, _)| packets).sum();
-    let cpu_s: f64 = now.iter().map(|(_, cost)| cost.cpu_s).sum();
-    let memory = now.iter().filter_map(|(_, cost)| cost.peak_memory_bytes).max();
-    let mut text = format!("{} packets in {}", count(packets), quantity(cpu_s, "s", 3));
-    if cpu_s > 0.0 {
-        let _ = write!(text, " of CPU time: {} million a CPU second", significant(packets as f64 / 1e6 / cpu_s, 3));
+    spent.text()
+}
+
+/// The cost of runs together.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    runs: usize,
+    packets: u64,
+    cpu_s: f64,
+    memory_bytes: Option<u64>,
+}
+
+impl Spent {
+    /// Adds a run.
+    pub(crate) fn add(&mut self, summary: &Summary, cost: &Cost) {
+        self.runs += 1;
+        self.packets += summary.engine.packets;
+        self.cpu_s += cost.cpu_s;
+        self.memory_bytes = self.memory_bytes.max(cost.peak_memory_bytes);
     }
-    if let Some(bytes) = memory {
-        let _ = write!(text, "; at most {} of memory", quantity(bytes as f64, "B", 3));
+
+    /// In words; nothing without a run.
+    pub(crate) fn text(&self) -> String {
+        let Self { runs, packets, cpu_s, memory_bytes } = *self;
+        if runs == 0 {
+            return String::new();
+        }
+        let mut text = format!("{} packets in {}", count(packets), quantity(cpu_s, "s", 3));
+        if cpu_s > 0.0 {
+            let _ = write!(text, " of CPU time: {} million a CPU second", significant(packets as f64 / 1e6 / cpu_s, 3));
+        }
+        if let Some(bytes) = memory_bytes {
+            let _ = write!(text, "; at most {} of memory", quantity(bytes as f64, "B", 3));
+        }
+        text
     }
-    text
 }
 
 /// A table for the terminal: heads, and whether a column holds numbers.

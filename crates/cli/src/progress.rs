@@ -36,6 +36,24 @@ pub(crate) struct Work<'a> {
     pub(crate) cost: f64,
 }
 
+/// Pieces of the same whole that are no work of now.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Others {
+    /// Those that were finished before the command began.
+    pub(crate) before: usize,
+    /// Those that the command has finished since.
+    pub(crate) since: usize,
+    /// Those that it begins later.
+    pub(crate) after: usize,
+}
+
+impl Others {
+    /// None but those that were finished before the command began.
+    pub(crate) const fn before(before: usize) -> Self {
+        Self { before, since: 0, after: 0 }
+    }
+}
+
 /// Steps of the bar.
 const STEPS: f64 = 1000.0;
 /// The longest silence in a pipe [s].
@@ -56,24 +74,28 @@ struct State<'a> {
     threads: usize,
     /// Those that run, in the order in which they began.
     running: Vec<usize>,
+    others: Others,
     /// Number of finished pieces, of these and of those before.
     finished: usize,
     all: usize,
     since: Meter,
+    /// The remaining time in words, and when it was estimated [s].
+    left: Option<String>,
+    estimated_s: f64,
     /// When the last line was written, or the bar drawn [s].
     said_s: f64,
 }
 
 impl<'a> Progress<'a> {
-    /// For work that begins in that order on so many threads, after `before` pieces that are finished.
-    pub(crate) fn of(work: &[Work<'a>], order: &[usize], threads: usize, before: usize) -> Self {
+    /// For work that begins in that order on so many threads, beside these others.
+    pub(crate) fn of(work: &[Work<'a>], order: &[usize], threads: usize, others: Others) -> Self {
         let bar = (io::stderr().is_terminal() && terminal::wants_bar()).then(|| {
             let bar = ProgressBar::with_draw_target(Some(STEPS as u64), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{bar:25} {wide_msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Self { bar, state: Mutex::new(State::new(work, order, threads, before)) }
+        Self { bar, state: Mutex::new(State::new(work, order, threads, others)) }
     }
 
     /// A piece begins.
@@ -96,8 +118,9 @@ impl<'a> Progress<'a> {
         let Ok(mut state) = self.state.lock() else { return };
         state.finish(piece, wall_s);
         if self.bar.is_none() {
-            note(state.line(piece, wall_s, state.since.wall_s()));
-            state.said_s = state.since.wall_s();
+            let now_s = state.since.wall_s();
+            note(state.line(piece, wall_s, now_s));
+            state.said_s = now_s;
         }
         self.show(&mut state, true);
     }
@@ -128,7 +151,7 @@ impl<'a> Progress<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(work: &[Work<'a>], order: &[usize], threads: usize, before: usize) -> Self {
+    fn new(work: &[Work<'a>], order: &[usize], threads: usize, others: Others) -> Self {
         let piece = |work: &Work<'_>| Piece { group: work.group, cost: work.cost, state: Stage::Waiting };
         Self {
             names: work.iter().map(|work| shown(work.name)).collect(),
@@ -136,9 +159,12 @@ impl<'a> State<'a> {
             order: order.to_vec(),
             threads,
             running: Vec::new(),
-            finished: before,
-            all: before + work.len(),
+            others,
+            finished: others.before + others.since,
+            all: others.before + others.since + work.len() + others.after,
             since: Meter::start(),
+            left: None,
+            estimated_s: f64::NEG_INFINITY,
             said_s: 0.0,
         }
     }
@@ -162,18 +188,20 @@ impl<'a> State<'a> {
 
     /// The share of the pieces that is done, 0 to 1, those from before left out.
     fn share(&self) -> f64 {
-        let done = |piece: &Piece| match piece.state {
-            Stage::Waiting => 0.0,
+        // Of thousands of pieces few run at a time.
+        let running = self.running.iter().map(|at| match self.pieces[*at].state {
             Stage::Running { share, .. } => share,
-            Stage::Finished(_) => 1.0,
-        };
-        self.pieces.iter().map(done).sum::<f64>() / self.pieces.len().max(1) as f64
+            Stage::Waiting | Stage::Finished(_) => 0.0,
+        });
+        let Others { before, since, after } = self.others;
+        let done = (self.finished - before) as f64 + running.sum::<f64>();
+        done / (since + self.pieces.len() + after).max(1) as f64
     }
 
     /// As in `3/12, 41 %, 2m to 5m left, running a; b`.
-    fn message(&self, elapsed_s: f64) -> String {
+    fn message(&mut self, elapsed_s: f64) -> String {
         let mut text = format!("{}/{}, {:.0} %", self.finished, self.all, (self.share() * 100.0).floor());
-        if let Some(left) = self.left(elapsed_s) {
+        if let Some(left) = self.recently_left(elapsed_s) {
             let _ = write!(text, ", {left}");
         }
         let names: Vec<&str> = self.running.iter().take(NAMED).map(|at| &*self.names[*at]).collect();
@@ -187,12 +215,21 @@ impl<'a> State<'a> {
     }
 
     /// As in `4/12  case = FAST  12.3 s  (2m to 5m left)`.
-    fn line(&self, piece: usize, wall_s: f64, elapsed_s: f64) -> String {
+    fn line(&mut self, piece: usize, wall_s: f64, elapsed_s: f64) -> String {
         let mut text = format!("{}/{}  {}  {wall_s:.1} s", self.finished, self.all, self.names[piece]);
-        if let Some(left) = self.left(elapsed_s) {
+        if let Some(left) = self.recently_left(elapsed_s) {
             let _ = write!(text, "  ({left})");
         }
         text
+    }
+
+    /// The same as [`left`](Self::left), at most [`REDRAWN_S`] old: it looks at all pieces, and thousands may end in a second.
+    fn recently_left(&mut self, elapsed_s: f64) -> Option<&str> {
+        if self.left.is_none() || self.finished == self.all || elapsed_s - self.estimated_s >= REDRAWN_S {
+            self.left = self.left(elapsed_s);
+            self.estimated_s = elapsed_s;
+        }
+        self.left.as_deref()
     }
 
     /// As in `about 3m left`, `2m to 5m left` or `more than 2m left`; nothing where nothing is known or left.
@@ -201,6 +238,10 @@ impl<'a> State<'a> {
             return None;
         }
         let Rest { least_s, most_s } = rest(&self.pieces, &self.order, self.threads, elapsed_s)?;
+        // Later ones cost about what these do.
+        let Others { before, since, after } = self.others;
+        let each_s = elapsed_s / (self.finished - before - since).max(1) as f64;
+        let (least_s, most_s) = (least_s + after as f64 * each_s, most_s.map(|most_s| most_s + after as f64 * each_s));
         let least = short(least_s);
         Some(match most_s.map(short) {
             Some(most) if most == least => format!("about {most} left"),
@@ -233,7 +274,7 @@ mod tests {
     fn a_message_has_what_is_done_what_is_left_and_what_runs() {
         let work = [("a", 3.0), ("b", 1.0), ("c", 1.0), ("d", 1.0), ("e", 2.0)];
         let work = work.map(|(name, cost)| Work { name, group: 0, cost });
-        let mut state = State::new(&work, &[0, 4, 1, 2, 3], 4, 2);
+        let mut state = State::new(&work, &[0, 4, 1, 2, 3], 4, Others::before(2));
         assert_eq!(state.message(0.0), "2/7, 0 %", "nothing is known");
         (0..4).for_each(|piece| state.begin(piece, 0.0));
         assert_eq!(state.message(10.0), "2/7, 0 %, running a; b; c and 1 more");
@@ -254,7 +295,7 @@ mod tests {
     #[test]
     fn limits_are_said_as_far_as_they_are_known() {
         let work = [("a", 0), ("b", 0), ("c", 1)].map(|(name, group)| Work { name, group, cost: 1.0 });
-        let mut state = State::new(&work, &[0, 1, 2], 1, 0);
+        let mut state = State::new(&work, &[0, 1, 2], 1, Others::default());
         state.begin(0, 0.0);
         state.finish(0, 100.0);
         // Nobody knows how long one of the other file takes.

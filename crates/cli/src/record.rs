@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use penstock_record::{
-    CellRow, Meaning, Measures, Record, RecordError, SweepCell, SweepHeader, json, summary_file, sweep, write_cells,
-    write_table,
+    CellRow, Meaning, Measures, Record, RecordError, SweepCell, SweepHeader, hexadecimal, json, summary_file, sweep,
+    write_cells, write_table,
 };
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
 use penstock_scenario::summary::{Cost, Summary};
 use penstock_scenario::world::{Run, Table};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::batch::Batch;
 use crate::failure::{Failure, causes};
@@ -141,7 +142,12 @@ pub(crate) fn shown(path: &Path, file: &str) -> String {
     path.join(file).display().to_string()
 }
 
-// What a world measured and what a record holds are ours alike.
-fn bug(error: &RecordError) -> Failure {
+/// The SHA-256 of a file, in hexadecimal digits.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// A world's numbers and a record's files are ours alike.
+pub(crate) fn bug(error: &RecordError) -> Failure {
     Failure::Bug(causes(error))
 }

@@ -20,7 +20,7 @@ use crate::finished::{Finished, Found};
 use crate::folder::Folder;
 use crate::named::Shown as _;
 use crate::record::{self, Kept};
-use crate::{content, pages, program, terminal};
+use crate::{content, dataset, pages, program, terminal};
 
 /// The most characters of a field of CSV: texts of records of other authors have any length, and a terminal may show them.
 const MOST_FIELD: usize = 1000;
@@ -65,6 +65,9 @@ pub(crate) fn report(arguments: &Report) -> Result<Done, Failure> {
         return csv(&arguments.records);
     }
     for directory in &arguments.records {
+        if dataset::is_at(directory) {
+            return Err(dataset::refusal(directory));
+        }
         let page = if is_record(directory)? { of_record(directory)? } else { of_sweep(directory)? };
         let path = Folder::open(directory)?.put_file("report.html", html::write(&page).as_bytes())?;
         terminal::say(path.shown())?;
@@ -113,6 +116,9 @@ type Tables = Vec<(String, Described)>;
 
 /// All of a record that its header lists: header, summary, and each table by the name of its file without the ending.
 pub(crate) fn whole(directory: &Path) -> Result<(Header, Summary, Tables), Failure> {
+    if dataset::is_at(directory) {
+        return Err(dataset::refusal(directory));
+    }
     if !is_record(directory)? {
         return Err(Failure::Input(format!("{} is a sweep; name the record of one of its cells", directory.shown())));
     }
@@ -196,6 +202,12 @@ struct Row {
 
 /// Prints all records and cells as one table. The table of one sweep is that of its `cells.parquet`.
 fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
+    if let Some(directory) = directories.iter().find(|directory| dataset::is_at(directory)) {
+        if directories.len() > 1 {
+            return Err(Failure::Input(format!("{} is a dataset; name it alone", directory.shown())));
+        }
+        return csv_of_dataset(directory);
+    }
     let mut rows = Vec::new();
     for directory in directories {
         if is_record(directory)? {
@@ -223,15 +235,38 @@ fn csv(directories: &[PathBuf]) -> Result<Done, Failure> {
         .map(|row| CellRow { path: &row.path, id: &row.id, changes: &row.changes, labels: &row.labels })
         .collect();
     let table = cells(&rows, &measures);
-    let text = as_csv(&table).map_err(|e| Failure::Bug(e.to_string()))?;
-    terminal::say(text.trim_end_matches('\n'))?;
+    say_csv(&table, true)?;
     Ok(Done::Well)
 }
 
-/// A table as CSV (RFC 4180, with the line ends of this system); no number is an empty field.
-fn as_csv(table: &Table) -> Result<String, Box<dyn Error>> {
+/// Prints a dataset, one partition after the other: it need not fit into memory.
+fn csv_of_dataset(directory: &Path) -> Result<Done, Failure> {
+    let dataset = dataset::read(directory)?;
+    let names = |table: &Table| table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
+    let mut first = None;
+    for at in 0..dataset.all() {
+        let table = dataset::rows(directory, &dataset, at)?;
+        let head = first.is_none();
+        if *first.get_or_insert_with(|| names(&table)) != names(&table) {
+            return Err(dataset::unfinished(directory, "its partitions have different columns"));
+        }
+        say_csv(&table, head)?;
+    }
+    Ok(Done::Well)
+}
+
+fn say_csv(table: &Table, head: bool) -> Result<(), Failure> {
+    let text = as_csv(table, head).map_err(|e| Failure::Bug(e.to_string()))?;
+    terminal::say(text.trim_end_matches('\n'))
+}
+
+/// A table as CSV (RFC 4180, with the line ends of this system), with or without the names of its columns; no number is an empty
+/// field.
+fn as_csv(table: &Table, head: bool) -> Result<String, Box<dyn Error>> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| visible::cut(&column.name, MOST_FIELD).into_owned()))?;
+    if head {
+        writer.write_record(table.columns.iter().map(|column| visible::cut(&column.name, MOST_FIELD).into_owned()))?;
+    }
     for row in 0..table.rows() {
         let fields = table.columns.iter().map(|column| match &column.values {
             Cells::Number(values) if values[row].is_nan() => String::new(),

@@ -6,8 +6,9 @@ use std::path::Path;
 use indexmap::IndexSet;
 use penstock_record::capture::CAPTURE_FILE;
 use penstock_report::html;
+use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
-use penstock_scenario::summary::Finding;
+use penstock_scenario::summary::{Finding, Summary};
 use penstock_scenario::world::{End, World};
 use penstock_scenario::write::print;
 use serde::Serialize;
@@ -22,6 +23,7 @@ use crate::logging::{self, Logging};
 use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::program;
+use crate::progress::Others;
 use crate::record::{self, Kept, Subject};
 use crate::registry::missing;
 use crate::sweep::Swept;
@@ -38,10 +40,16 @@ pub(crate) struct Own {
 
 /// The output of `--json`: the same for one file as for several.
 #[derive(Debug, Serialize)]
-struct Outcomes {
+pub(crate) struct Outcomes {
     format: u32,
     /// One a file, in the order of the command line.
-    runs: Vec<Outcome>,
+    pub(crate) runs: Vec<Outcome>,
+}
+
+impl Default for Outcomes {
+    fn default() -> Self {
+        Self { format: 1, runs: Vec::new() }
+    }
 }
 
 /// Runs either command.
@@ -86,7 +94,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         })
         .collect();
     let threads = jobs::threads(arguments.output.jobs.map(usize::from));
-    let kept = jobs::run(&jobs, before, world, threads, &|at, made| {
+    let kept = jobs::run(&jobs, Others::before(before), world, threads, &|at, made| {
         let (which, cell) = todo[at];
         let batch = &batches[which];
         if let Some(swept) = &swept[which] {
@@ -101,7 +109,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
     });
     let kept = kept.inspect_err(|_| swept.iter().flatten().for_each(Swept::give_up))?;
 
-    let mut outcomes = Outcomes { format: 1, runs: Vec::new() };
+    let mut outcomes = Outcomes::default();
     let mut beyond = false;
     let mut kept: Vec<((usize, &Cell), Kept)> = todo.iter().copied().zip(kept).collect();
     for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
@@ -111,12 +119,13 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
             beyond = true;
         }
-        let notes = findings(&of_batch);
+        let mut findings = Findings::default();
+        of_batch.iter().for_each(|(_, kept)| findings.add(&kept.summary));
         outcomes.runs.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, own, arguments.output.json)?,
         });
-        notes.into_iter().for_each(terminal::note);
+        findings.notes().into_iter().for_each(terminal::note);
     }
     if arguments.output.json {
         terminal::say_json(&outcomes)?;
@@ -125,47 +134,75 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
 }
 
 /// Findings for a reader of the numbers, each once, however many cells have it.
-fn findings(kept: &[(&Cell, Kept)]) -> Vec<String> {
-    let mut found: Vec<(&Finding, usize)> = Vec::new();
-    for finding in kept.iter().flat_map(|(_, kept)| &kept.summary.findings) {
-        match found.iter_mut().find(|(known, _)| (&known.id, &known.subject) == (&finding.id, &finding.subject)) {
-            Some((_, cells)) => *cells += 1,
-            None => found.push((finding, 1)),
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    found: Vec<(Finding, usize)>,
+    cells: usize,
+}
+
+impl Findings {
+    /// Adds those of a cell.
+    pub(crate) fn add(&mut self, summary: &Summary) {
+        self.cells += 1;
+        for finding in &summary.findings {
+            let same = |known: &Finding| (&known.id, &known.subject) == (&finding.id, &finding.subject);
+            match self.found.iter_mut().find(|(known, _)| same(known)) {
+                Some((_, cells)) => *cells += 1,
+                None => self.found.push((finding.clone(), 1)),
+            }
         }
     }
-    let note = |(Finding { id, subject, text }, cells): (&Finding, usize)| match kept.len() {
-        1 => format!("{}: note: {subject}: {text} (see docs/findings.md#{id})", program::name()),
-        all => {
-            format!(
-                "{}: note: {subject}: {text} (in {cells} of {all} cells of the sweep; see docs/findings.md#{id})",
-                program::name()
-            )
-        }
-    };
-    found.into_iter().map(note).collect()
+
+    /// A note of each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let note = |(Finding { id, subject, text }, cells): &(Finding, usize)| match self.cells {
+            1 => format!("{}: note: {subject}: {text} (see docs/findings.md#{id})", program::name()),
+            all => {
+                format!(
+                    "{}: note: {subject}: {text} (in {cells} of {all} cells of the sweep; see docs/findings.md#{id})",
+                    program::name()
+                )
+            }
+        };
+        self.found.iter().map(note).collect()
+    }
 }
 
 /// Refuses controllers of QUIC stacks that this program lacks, and those of a stack for other generators.
 fn refuse_names_of_stacks(batches: &[Batch], arguments: &Scenarios, generator: Generator) -> Result<(), Failure> {
     for (batch, file) in batches.iter().zip(&arguments.files) {
-        let groups = || batch.cells.iter().flat_map(|cell| of_quic::groups(&cell.scenario));
-        if let Some((name, law, remedy)) = groups().find_map(|(name, law)| Some((name, law, missing(law)?))) {
-            return Err(Failure::Input(format!(
-                "{}: flows.{name}.cc: {}, and this program was built without it; {remedy}",
-                file.shown(),
-                of_quic::whose(law)
-            )));
-        }
-        if generator == Generator::Quic {
-            continue;
-        }
-        if let Some((name, law)) = groups().find(|(_, law)| of_quic::leaves(arguments.world, law)) {
-            return Err(Failure::Machine(format!(
-                "{}: flows.{name}.cc: {}; add --world linux --generator quic",
-                file.shown(),
-                of_quic::whose(law)
-            )));
-        }
+        batch
+            .cells
+            .iter()
+            .try_for_each(|cell| refuse_name_of_stack(&cell.scenario, file, arguments.world, generator))?;
+    }
+    Ok(())
+}
+
+/// The same for a cell of a file.
+pub(crate) fn refuse_name_of_stack(
+    scenario: &Scenario,
+    file: &Path,
+    world: WorldName,
+    generator: Generator,
+) -> Result<(), Failure> {
+    let groups = || of_quic::groups(scenario);
+    if let Some((name, law, remedy)) = groups().find_map(|(name, law)| Some((name, law, missing(law)?))) {
+        return Err(Failure::Input(format!(
+            "{}: flows.{name}.cc: {}, and this program was built without it; {remedy}",
+            file.shown(),
+            of_quic::whose(law)
+        )));
+    }
+    if generator == Generator::Quic {
+        return Ok(());
+    }
+    if let Some((name, law)) = groups().find(|(_, law)| of_quic::leaves(world, law)) {
+        return Err(Failure::Machine(format!(
+            "{}: flows.{name}.cc: {}; add --world linux --generator quic",
+            file.shown(),
+            of_quic::whose(law)
+        )));
     }
     Ok(())
 }
@@ -204,14 +241,17 @@ fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, qlog,
             return Err(Failure::Input(format!("--shard: {file} has no [sweep], so it has no cells to split")));
         }
         if batch.swept && batches[..at].iter().any(|other| other.swept && other.stem == batch.stem) {
-            return Err(Failure::Input(format!(
-                "two sweeps are called `{}` and would go to one directory; run them one after the other with different \
-                 --out DIR",
-                batch.stem
-            )));
+            return Err(of_one_name(&batch.stem));
         }
     }
     Ok(())
+}
+
+/// Why two sweeps of one name are refused.
+pub(crate) fn of_one_name(stem: &str) -> Failure {
+    Failure::Input(format!(
+        "two sweeps are called `{stem}` and would go to one directory; run them one after the other with different --out DIR"
+    ))
 }
 
 /// Refuses files that the world does not run, each by its name: a world knows scenarios, and not their files.
@@ -219,8 +259,18 @@ fn refuse_in_world(batches: &[Batch], arguments: &Scenarios, world: &dyn World) 
     let mut refusals = Vec::new();
     for (batch, file) in batches.iter().zip(&arguments.files) {
         let of_file: IndexSet<String> = batch.cells.iter().flat_map(|cell| world.refusals(&cell.scenario)).collect();
-        refusals.extend(of_file.iter().map(|why| format!("{}: {why} (in the {} world)", file.shown(), world.name())));
+        refusals.extend(of_file.iter().map(|why| refusal(file, why, world)));
     }
+    refused(&refusals)
+}
+
+/// Why a world does not run a file, in a sentence.
+pub(crate) fn refusal(file: &Path, why: &str, world: &dyn World) -> String {
+    format!("{}: {why} (in the {} world)", file.shown(), world.name())
+}
+
+/// Fails if there is a reason.
+pub(crate) fn refused(refusals: &[String]) -> Result<(), Failure> {
     if refusals.is_empty() {
         return Ok(());
     }
@@ -236,17 +286,20 @@ fn batch(file: &Path, arguments: &Scenarios) -> Result<Batch, Failure> {
     };
     let title = first.scenario.title.clone();
     let swept = cells.len() > 1 || !first.labels.is_empty();
+    Ok(Batch { title, cells, swept, ..batch_of(file, text, arguments)? })
+}
+
+/// A file without its cells.
+pub(crate) fn batch_of(file: &Path, text: String, arguments: &Scenarios) -> Result<Batch, Failure> {
     let changed_now = scenario::changed_now(&arguments.changes);
     Ok(Batch {
         file: file.to_path_buf(),
         stem: scenario::stem(file),
-        title,
         changes: scenario::changes(file, &changed_now)?,
         changed_now,
         text,
         command: again(file, arguments),
-        cells,
-        swept,
+        ..Batch::default()
     })
 }
 

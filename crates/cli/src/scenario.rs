@@ -235,12 +235,36 @@ pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failur
 /// The cells of a document. Settings that change nothing in any of them are worth a note.
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
     let cells = until_stopped(document)?;
-    let mut idle = cells.iter().map(|cell| idle(&cell.scenario));
-    let first = idle.next().unwrap_or_default();
-    for (key, why) in idle.fold(first, |all, these| all.into_iter().filter(|each| these.contains(each)).collect()) {
-        terminal::note(format!("note: {key}: {why}, so it has no effect"));
-    }
+    let mut idle = Idle::default();
+    cells.iter().for_each(|cell| idle.add(cell));
+    idle.note();
     Ok(cells)
+}
+
+/// Settings that change nothing in any of the cells so far: their keys, and why. None before the first cell.
+#[derive(Debug, Default)]
+pub(crate) struct Idle(Option<Vec<(String, &'static str)>>);
+
+impl Idle {
+    /// Adds a cell.
+    pub(crate) fn add(&mut self, cell: &Cell) {
+        match &mut self.0 {
+            // With none left there is nothing to look for.
+            Some(all) if all.is_empty() => {}
+            Some(all) => {
+                let these = idle(&cell.scenario);
+                all.retain(|each| these.contains(each));
+            }
+            None => self.0 = Some(idle(&cell.scenario)),
+        }
+    }
+
+    /// Prints a note of each.
+    pub(crate) fn note(&self) {
+        for (key, why) in self.0.iter().flatten() {
+            terminal::note(format!("note: {key}: {why}, so it has no effect"));
+        }
+    }
 }
 
 /// The cells of a document, of which there may be thousands, unless the user stops the command meanwhile.

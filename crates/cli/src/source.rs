@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 
 use crate::batch::Batch;
 use crate::failure::Failure;
-use crate::finished::Finished;
 use crate::folder::{Folder, unwritable};
 use crate::named::Shown as _;
 use crate::record;
@@ -36,8 +35,9 @@ struct Source {
     world: String,
 }
 
-/// Sees whether `folder`, which is open, is of this sweep or of none yet, and writes down that it is.
-pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Finished) -> Result<(), Failure> {
+/// Sees whether `folder`, which is open, is of this sweep or of none yet, and writes down that it is. `shared` tells whether it
+/// has results that this sweep would compute again: they say more than names of files.
+pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, shared: &dyn Fn() -> bool) -> Result<(), Failure> {
     let path = folder.path();
     let piped = scenario::is_stdin(&batch.file);
     let file = if piped { PathBuf::from(PIPE) } else { seen_from(path, &batch.file) };
@@ -52,8 +52,6 @@ pub(crate) fn claim(folder: &Folder, batch: &Batch, world: &str, finished: &Fini
         Err(e) if e.kind() == ErrorKind::NotFound => None,
         Err(e) => return Err(unwritable(&path.join(NAME), &e)),
     };
-    // Records that this sweep would make again say more than names of files.
-    let shared = || batch.cells.iter().any(|cell| finished.has(&cell.id));
     let same = match &theirs {
         Some(theirs) if theirs.world != ours.world => false,
         // Two texts from standard input have nothing in common but their way.

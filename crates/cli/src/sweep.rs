@@ -16,7 +16,7 @@ use crate::folder::{Folder, Others, unwritable};
 use crate::named::Shown as _;
 use crate::outcome::Outcome;
 use crate::record::{self, Kept};
-use crate::{content, machine, pages, source, terminal};
+use crate::{content, dataset, machine, pages, source, terminal};
 
 /// A sweep, its directory, and the finished part of it.
 #[derive(Debug)]
@@ -41,7 +41,13 @@ impl<'a> Swept<'a> {
         let ours: Vec<&Cell> = cells.map(|(_, cell)| cell).filter(|cell| seen.insert(&cell.id)).collect();
         let mut swept = Self { batch, folder, origin: machine::origin(world)?, ours, kept: BTreeMap::new(), shard };
         let finished = swept.scan()?;
-        source::claim(&swept.folder, batch, world, &finished)?;
+        if dataset::is_at(swept.folder.path()) {
+            return Err(Failure::Input(format!(
+                "{} has the cells of a sweep as a dataset; add --dataset, or choose another directory with --out DIR",
+                swept.folder.path().shown()
+            )));
+        }
+        source::claim(&swept.folder, batch, world, &|| batch.cells.iter().any(|cell| finished.has(&cell.id)))?;
         swept.note_other_changes();
         for cell in &swept.ours {
             match finished.find(&cell.id, &swept.origin) {

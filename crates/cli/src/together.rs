@@ -8,6 +8,7 @@ use crate::batch::Batch;
 use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::jobs::{self, Job};
+use crate::progress::Others;
 use crate::record::{self, Kept};
 use crate::sweep::Swept;
 
@@ -56,7 +57,7 @@ pub(crate) fn run<'a>(
             })
             .collect();
         let before = here().map(|(_, swept)| swept.finished()).sum();
-        let kept = jobs::run(&jobs, before, world, jobs::threads(threads), &|at, made| {
+        let kept = jobs::run(&jobs, Others::before(before), world, jobs::threads(threads), &|at, made| {
             let (part, swept, cell) = todo[at];
             let of = record::Subject::cell(parts[part].batch, cell);
             record::keep(swept.folder(), &record::name(cell), of, made, |_| Vec::new())

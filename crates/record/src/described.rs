@@ -11,6 +11,7 @@ use crate::error::RecordError;
 use crate::measures::Measures;
 use crate::parquet::{about, read_with_metadata};
 use crate::record::flow_table;
+use crate::sweep::Axes;
 
 /// The metadata of a field in Arrow: `kind` (`key`, `average`, `instant`), `unit`, `title`, `description`.
 const KEYS: [&str; 4] = ["kind", "unit", "title", "description"];
@@ -48,7 +49,7 @@ impl Described {
         if rows.iter().all(|row| row.path.is_empty()) {
             table.columns.retain(|column| column.name != "path");
         }
-        let of = meaning(rows);
+        let of = meaning(&Axes::of(rows.iter().map(|row| row.labels)));
         let columns = table.columns.iter().map(|column| about(column, &of(&column.name))).collect();
         Self { table, columns }
     }

@@ -1,6 +1,6 @@
 //! Errors of a record.
 
-use crate::format::{FORMAT, SUMMARY_FORMAT};
+use crate::format::{DATASET_FORMAT, FORMAT, SUMMARY_FORMAT};
 
 /// Why a record cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,12 @@ pub enum RecordError {
     /// The record is of another format.
     #[error("a record of format {0}, and this version of Penstock reads format {FORMAT}")]
     Format(u32),
+    /// The dataset is of another format.
+    #[error("a dataset of format {0}, and this version of Penstock reads format {DATASET_FORMAT}")]
+    DatasetFormat(u32),
+    /// A dataset lists a file that is none of its partitions.
+    #[error("`{0}` is listed under `partitions`, and the dataset has no partition of that name")]
+    Partition(String),
     /// The summary is of a later format.
     #[error(
         "a summary of format {0}, and this version of Penstock reads format {SUMMARY_FORMAT}; a newer version reads format {0}"

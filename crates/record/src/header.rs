@@ -194,8 +194,8 @@ pub fn read_header_of_any(bytes: &[u8]) -> Result<Header, RecordError> {
 
 /// The common part of every format of a header.
 #[derive(Deserialize)]
-struct Format {
-    format: u32,
+pub(crate) struct Format {
+    pub(crate) format: u32,
 }
 
 /// The scenario of a record, which may be of format 1 too and can be run again.

@@ -12,11 +12,13 @@
 //! | `packets.pcapng` | the packets at one end of every flow, where requested: see [`capture`] |
 //!
 //! Any other table that a world leaves is a file of the table's name. A sweep adds `sweep.json` and
-//! `cells.parquet`, see [`sweep()`] and [`cells()`].
+//! `cells.parquet`, see [`sweep()`] and [`cells()`], or without records `cells.toml` and the partitions of a dataset, see
+//! [`Dataset`].
 
 pub mod capture;
 mod cells;
 mod columns;
+mod dataset;
 mod described;
 mod error;
 mod format;
@@ -30,11 +32,12 @@ mod seal;
 mod summary;
 mod sweep;
 
-pub use self::cells::{CellRow, cells, write_cells};
+pub use self::cells::{CellRow, cells, columns_held, partition, with_columns, write_cells, write_partition};
 pub use self::columns::{Meaning, unit_of};
+pub use self::dataset::{Dataset, FOLDER, Identity, partition_file, read_dataset};
 pub use self::described::Described;
 pub use self::error::RecordError;
-pub use self::format::FORMAT;
+pub use self::format::{DATASET_FORMAT, FORMAT};
 pub use self::header::{Header, Origin, Provenance, read_header, read_header_of_any, read_scenario};
 pub use self::measures::Measures;
 pub use self::over_seeds::{mean_over_seeds, paired};
@@ -43,7 +46,7 @@ pub use self::parquet::{read_table, write_table};
 pub use self::record::{Record, flow_table, table_file};
 pub use self::seal::{hexadecimal, sealed};
 pub use self::summary::{json, read_summary, summary_file};
-pub use self::sweep::{Place, SweepCell, SweepHeader, place_of, sweep};
+pub use self::sweep::{Axes, Place, SweepCell, SweepHeader, place_of, sweep, sweep_of_dataset};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -12,10 +12,11 @@ use schemars::JsonSchema;
 
 use crate::cells::OWN;
 use crate::columns::{Documented, SERIES};
+use crate::dataset::Dataset;
 use crate::parquet::word;
 use crate::record::table_file;
 use crate::summary::SummaryFile;
-use crate::sweep::{Axis, CellOf, Difference, Group, Labelled, Statistics, SweepFile};
+use crate::sweep::{Axis, CellOf, DatasetOf, Difference, Group, Labelled, Statistics, SweepFile};
 
 const HEAD: &str = "\
 # Records
@@ -43,6 +44,8 @@ from the types that write the files.
 | `sweep.json` | next to the records of a sweep: every cell, means and 95 % confidence intervals over seeds, paired differences |
 | `source.json` | next to the records of a sweep: its scenario file and world |
 | `cells.parquet` | next to `sweep.json`: one row for each cell, for pandas, polars, DuckDB or R; `penstock report --csv DIR` prints it |
+| `cells.toml` | with `run --dataset`, in place of records: the scenario file, the version of the code, and a hash of each partition |
+| `cells/part-NNNNN.parquet` | with `run --dataset`: partitions of one dataset, which has one row for each cell and the columns of `cells.parquet` |
 
 Numbers refer to the **measured span**: from `warmup` to the end of the run, or from the start to the end of a window.
 The name of a number ends in its unit: `_s` seconds, `_bit_per_s`, `_packets`, `_packets_per_s`, `_bytes`. A name
@@ -68,6 +71,10 @@ every other result file. A record is damaged if `record.toml` lacks its last lin
 kill or a power failure leaves no partial record. Names in `files` are plain, without folders. Commands read regular
 files only, never links or devices. The largest files that commands read are `record.toml` of 64 MB, `summary.json` and
 `sweep.json` of 1 GB, and a table of 4 GB and 500 million values.
+
+The same rules hold for a dataset. `cells.toml` ends in a line like that of `record.toml`, and `partitions` has the
+SHA-256 of each partition. A partition gets its name, and then its line in `cells.toml`, only after it is on disk. A sweep
+renames a damaged partition to `part-NNNNN.parquet.damaged`, outside of `cells`, and runs its cells again.
 
 A sweep neither uses nor changes records of format 1 (`format = 1`, without `code` and without the last line).
 `penstock show` opens records of format 1. `penstock run RECORD/record.toml` runs the scenario of such a record again.
@@ -105,6 +112,10 @@ One row for each cell. Cells are in the order of the axes, the last axis fastest
 | column | meaning |
 | --- | --- |
 ";
+
+const DATASET: &str = "\
+`run --dataset` writes no record for a cell. It writes `cells.toml`, and the folder `cells` with partitions of a few thousand
+cells each. All partitions have the same columns in the same order. Readers of Parquet take the folder as one table.";
 
 const CELLS_TAIL: &str = "\
 | `label.KEY` | The cell's place on the axis `KEY`, as the scenario's file has it: `10 ms`. |
@@ -190,6 +201,7 @@ pub fn reference() -> String {
         "`axes` of a sweep",
         "The varied keys of the sweep. The labels of a varied key's values are text as in the scenario file.",
     );
+    table::<DatasetOf>(&mut page, "`dataset` of a sweep", "The dataset of a sweep without records.");
     table::<Labelled<'_>>(&mut page, "`axes[].places`", "One value or case of an axis of the sweep.");
     table::<CellOf<'_>>(&mut page, "`cells` of a sweep", "One cell.");
     table::<Group<'_>>(
@@ -214,6 +226,7 @@ pub fn reference() -> String {
         let _ = writeln!(page, "| `{name}` | {what} |");
     }
     page.push_str(CELLS_TAIL);
+    table::<Dataset>(&mut page, "`cells.toml`", DATASET);
     page.push_str(SERIES_HEAD);
     for series in SERIES {
         let file = table_file(series.table);

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::dataset::FOLDER;
 use crate::error::RecordError;
 use crate::header::Origin;
 use crate::summary::summary_value;
@@ -51,6 +52,9 @@ pub(crate) struct SweepFile<'a> {
     origin: &'a Origin,
     /// The varied keys, the fastest last: keys of the scenario in the order of the file, named axes, seeds.
     axes: Vec<Axis<'a>>,
+    /// The dataset that has the cells, with `run --dataset`: `cells`, `groups` and `differences` are empty then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dataset: Option<DatasetOf>,
     /// Each cell, in the order of the axes.
     cells: Vec<CellOf<'a>>,
     /// Each group of the sweep's cells that differ only in their seed, combined.
@@ -59,6 +63,17 @@ pub(crate) struct SweepFile<'a> {
     /// minus every earlier one, seed by seed, over the seeds of both, if they are two or more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<Difference<'a>>,
+}
+
+/// The dataset of a sweep without records.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct DatasetOf {
+    /// Its folder, from the directory of the sweep.
+    folder: &'static str,
+    /// The number of its cells.
+    cells: usize,
+    /// The number of its partitions.
+    partitions: usize,
 }
 
 /// An axis of the sweep.
@@ -163,6 +178,48 @@ pub fn place_of(key: &str, label: &str) -> Option<Place> {
     Some(Place { value, unit })
 }
 
+/// The axes of a sweep: varied keys in the order of the scenario's file, each with its places in theirs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Axes(IndexMap<String, Places>);
+
+/// Places on an axis, by their labels: as numbers, where they are such.
+pub(crate) type Places = IndexMap<String, Option<Place>>;
+
+impl Axes {
+    /// The axes of cells with these labels.
+    pub fn of<'a>(cells: impl IntoIterator<Item = &'a [(String, String)]>) -> Self {
+        let mut axes = Self::default();
+        cells.into_iter().for_each(|labels| axes.add(labels));
+        axes
+    }
+
+    /// Adds the places of a cell with these labels.
+    pub fn add(&mut self, labels: &[(String, String)]) {
+        for (key, label) in labels {
+            if !self.0.contains_key(key) {
+                self.0.insert(key.clone(), Places::new());
+            }
+            let places = &mut self.0[key];
+            if !places.contains_key(label) {
+                places.insert(label.clone(), place_of(key, label));
+            }
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Places)> {
+        self.0.iter().map(|(key, places)| (&key[..], places))
+    }
+
+    /// As `sweep.json` lists them.
+    fn listed(&self) -> Vec<Axis<'_>> {
+        let axis = |(key, places)| {
+            let places: &Places = places;
+            Axis { key, places: places.iter().map(|(label, place)| Labelled { label, place: *place }).collect() }
+        };
+        self.iter().map(axis).collect()
+    }
+}
+
 /// Builds `sweep.json`; `docs/record.md` describes its content.
 ///
 /// A group is the cells that differ in nothing but the label `seed`. `ci95` is Student's interval for the mean; it and
@@ -182,12 +239,9 @@ pub fn place_of(key: &str, label: &str) -> Option<Place> {
 pub fn sweep(cells: &[SweepCell<'_>], header: &SweepHeader<'_>) -> Result<Value, RecordError> {
     let mut rows = Vec::with_capacity(cells.len());
     let mut groups: Groups<'_> = IndexMap::new();
-    let mut axes: IndexMap<&str, IndexMap<&str, Option<Place>>> = IndexMap::new();
+    let axes = Axes::of(cells.iter().map(|cell| cell.labels));
     for cell in cells {
         let summary = summary_value(cell.summary)?;
-        for (key, label) in cell.labels {
-            axes.entry(key).or_default().entry(label).or_insert_with(|| place_of(key, label));
-        }
         rows.push(CellOf {
             path: cell.path,
             id: cell.id,
@@ -207,19 +261,39 @@ pub fn sweep(cells: &[SweepCell<'_>], header: &SweepHeader<'_>) -> Result<Value,
         let measures = measures(&summaries).unwrap_or_else(|| json!({}));
         Group { labels: labels(key.iter().copied()), values: values(key.iter().copied()), seeds, measures }
     });
-    let axes = axes.into_iter().map(|(key, places)| {
-        let places = places.into_iter().map(|(label, place)| Labelled { label, place });
-        Axis { key, places: places.collect() }
-    });
     let file = SweepFile {
         format: 2,
         title: header.title,
         changes: header.changes,
         origin: header.origin,
-        axes: axes.collect(),
+        axes: axes.listed(),
+        dataset: None,
         cells: rows,
         groups: groups.collect(),
         differences,
+    };
+    Ok(serde_json::to_value(&file)?)
+}
+
+/// The same for a sweep whose cells are in so many partitions of a dataset, and have no records.
+///
+/// # Errors
+/// None that a header can cause.
+pub fn sweep_of_dataset(
+    axes: &Axes,
+    [cells, partitions]: [usize; 2],
+    header: &SweepHeader<'_>,
+) -> Result<Value, RecordError> {
+    let file = SweepFile {
+        format: 2,
+        title: header.title,
+        changes: header.changes,
+        origin: header.origin,
+        axes: axes.listed(),
+        dataset: Some(DatasetOf { folder: FOLDER, cells, partitions }),
+        cells: Vec::new(),
+        groups: Vec::new(),
+        differences: Vec::new(),
     };
     Ok(serde_json::to_value(&file)?)
 }

@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::failure::{Done, Failure};
 use crate::jobs::{self, Job};
 use crate::named::Shown as _;
+use crate::progress::Others;
 use crate::{pages, registry, scenario, terminal};
 
 /// The ending of the files with bounds.
@@ -314,7 +315,7 @@ fn run(
             beside: None,
         })
         .collect();
-    jobs::run(&jobs, 0, world, threads, &|at, made| {
+    jobs::run(&jobs, Others::default(), world, threads, &|at, made| {
         let wanted = &wanted[at];
         let summary = &made.run.summary;
         Ok(match files[wanted.file].bounds.objective {

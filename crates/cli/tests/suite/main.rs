@@ -4,6 +4,7 @@ mod bad_inputs;
 #[path = "../bench/mod.rs"]
 mod bench;
 mod check;
+mod dataset;
 mod disturbance;
 mod evaluate;
 mod evaluate_known;

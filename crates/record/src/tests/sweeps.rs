@@ -1,5 +1,7 @@
 //! `sweep.json` and `cells.parquet`.
 
+use indexmap::IndexSet;
+
 use super::*;
 
 fn cell<'a>(labels: &'a [(String, String)], run: &'a Run) -> SweepCell<'a> {
@@ -169,4 +171,35 @@ fn cases_are_compared_seed_by_seed() {
     assert!((queue["ci95"][1].as_f64().unwrap() - mean - 4.302_653 * sd / 3f64.sqrt()).abs() < 1e-6, "{queue}");
     assert_eq!(queue["n"], 3);
     assert!(first["measures"].get("flows").is_none() && first["measures"].get("engine").is_none());
+}
+
+/// The rows of some cells alone have other units and other numbers; as partitions of one sweep they have the same columns.
+#[test]
+fn partitions_of_a_sweep_have_the_same_columns() {
+    let label = |buffer: &str| vec![("links.l.buffer".to_owned(), buffer.to_owned())];
+    let labels = [label("9 packets"), label("1 kB"), label("2 kB")];
+    let runs = [run(1), run(2), run(3)];
+    let axes = Axes::of(labels.iter().map(Vec::as_slice));
+    let row = |labels| CellRow { path: "", id: "x", changes: &[], labels };
+    let rows: Vec<CellRow<'_>> = labels.iter().map(|labels| row(labels)).collect();
+    let measures = |runs: &[Run]| Measures::of(runs.iter().map(|run| &run.summary)).unwrap();
+    let parts = [0..1, 1..3].map(|part| partition(&rows[part.clone()], &measures(&runs[part]), &axes));
+    let whole = cells(&rows, &measures(&runs));
+    // Alone the later two would have a column in bytes.
+    assert!(cells(&rows[1..], &measures(&runs[1..])).number("links.l.buffer_B").is_some());
+    assert!(parts[1].number("links.l.buffer_B").is_none());
+    // Only the second run has a price.
+    assert!(parts[0].number("links.l.price_mean").is_none() && parts[1].number("links.l.price_mean").is_some());
+    let names: IndexSet<String> = parts.iter().flat_map(columns_held).collect();
+    assert!(names.iter().eq(whole.columns.iter().map(|column| &column.name)));
+    let parts = parts.map(|part| with_columns(part, &names));
+    let written = parts.each_ref().map(|part| write_partition(part, &axes).unwrap());
+    let read = written.each_ref().map(|bytes| read_table(bytes).unwrap());
+    assert_same(&read[1], &parts[1]);
+    let price = |table: &Table| table.number("links.l.price_mean").unwrap().to_vec();
+    assert!(price(&read[0])[0].is_nan());
+    assert_eq!([&price(&read[1])[..1], &price(&whole)[1..2]], [[0.5]; 2]);
+    // The number that no row has was added, and does not count the next time.
+    assert!(!columns_held(&read[0]).contains(&"links.l.price_mean".to_owned()));
+    assert_eq!(columns_held(&read[1]), names.iter().cloned().collect::<Vec<_>>());
 }
