@@ -3,7 +3,7 @@
 //! A sweep of a million cells must not be in memory as a whole, neither its scenarios nor its results. So the scenario file is
 //! read once for what is wrong with it, and its cells once more, partition by partition, when they run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
 use penstock_record::{Axes, CellRow, DATASET_FORMAT, Dataset, Identity, Measures, partition};
@@ -44,8 +44,8 @@ pub(crate) fn run(arguments: &Scenarios, own: Own, size: usize) -> Result<Done, 
     let world = scenario::world_with(arguments.world, own.generator)?;
     let world = world.as_ref();
     refuse(own)?;
-    let plan = |file| plan(file, arguments, world, size);
-    let plans: Vec<Plan> = arguments.files.iter().map(|file| plan(file)).collect::<Result<_, _>>()?;
+    let plan = |file: &PathBuf| plan(file, arguments, world, size);
+    let plans: Vec<Plan> = arguments.files.iter().map(plan).collect::<Result<_, _>>()?;
     for (at, Plan { batch, .. }) in plans.iter().enumerate() {
         if plans[..at].iter().any(|other| other.batch.stem == batch.stem) {
             return Err(run::of_one_name(&batch.stem));
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own, size: usize) -> Result<Done, 
         let ran = run_missing(&plan, &mut stored, world, threads);
         let Ran { findings, spent, beyond: exceeded } = ran.inspect_err(|_| stored.give_up())?;
         beyond |= exceeded;
-        outcomes.runs.push(finish(&plan, stored, &spent, arguments.output.json)?);
+        outcomes.runs.push(finish(&plan, &mut stored, &spent, arguments.output.json)?);
         findings.notes().into_iter().for_each(terminal::note);
     }
     if arguments.output.json {
@@ -213,7 +213,7 @@ fn run_cells(
 }
 
 /// Completes the dataset of a sweep whose partitions are all there: writes `sweep.json`, and prints where all is.
-fn finish(plan: &Plan, mut stored: Stored, spent: &Spent, json: bool) -> Result<Outcome, Failure> {
+fn finish(plan: &Plan, stored: &mut Stored, spent: &Spent, json: bool) -> Result<Outcome, Failure> {
     let sweep = stored.complete(&plan.axes)?;
     if !json {
         let Dataset { cells, .. } = plan.dataset;

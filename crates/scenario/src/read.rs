@@ -332,7 +332,11 @@ impl Document {
             // Steps of equal length are few in the file and many in the cell.
             let steps: usize = cell.scenario.groups.values().map(|group| group.steps.len()).sum();
             large = cells.saturating_mul(steps) > MOST_VALUES;
-            Some(if large { Err(too_large(steps)) } else { Ok(see(cell)) })
+            if large {
+                return Some(Err(too_large(steps)));
+            }
+            see(cell);
+            Some(Ok(()))
         });
         errors.each(errors.count(), read).map(drop)
     }
