@@ -189,7 +189,9 @@ fn cells_of(plan: &Plan, at: usize) -> Result<Vec<Cell>, Failure> {
     let from = at * plan.dataset.partition;
     let cells = plan.document.cells_in(from..from + plan.dataset.partition)?;
     let mut identity = Identity::default();
-    cells.iter().for_each(|cell| identity.add(&cell.id, &cell.labels));
+    for cell in &cells {
+        identity.add(&cell.id, &cell.labels);
+    }
     if identity.text() == plan.parts[at] {
         return Ok(cells);
     }

@@ -120,7 +120,9 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
             beyond = true;
         }
         let mut findings = Findings::default();
-        of_batch.iter().for_each(|(_, kept)| findings.add(&kept.summary));
+        for (_, kept) in &of_batch {
+            findings.add(&kept.summary);
+        }
         outcomes.runs.push(match swept {
             Some(swept) => swept.finish(of_batch, arguments.output.json)?,
             None => finish(batch, &of_batch, own, arguments.output.json)?,

@@ -236,7 +236,9 @@ pub(crate) fn changes(path: &Path, now: &[String]) -> Result<Vec<String>, Failur
 pub(crate) fn cells(document: &Document) -> Result<Vec<Cell>, Failure> {
     let cells = until_stopped(document)?;
     let mut idle = Idle::default();
-    cells.iter().for_each(|cell| idle.add(cell));
+    for cell in &cells {
+        idle.add(cell);
+    }
     idle.note();
     Ok(cells)
 }

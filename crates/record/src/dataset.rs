@@ -195,7 +195,9 @@ mod tests {
     fn other_cells_and_other_labels_are_another_sweep() {
         let id = |cells: &[(&str, &str, &str)]| {
             let mut identity = Identity::default();
-            cells.iter().for_each(|(id, key, label)| identity.add(id, &[((*key).to_owned(), (*label).to_owned())]));
+            for (id, key, label) in cells {
+                identity.add(id, &[((*key).to_owned(), (*label).to_owned())]);
+            }
             identity.text()
         };
         let some = [("a", "seed", "1"), ("b", "seed", "2")];
