@@ -6,7 +6,7 @@ use penstock_law::quantity::Time;
 
 use crate::engine::Engine;
 use crate::flow::{Flow, Group};
-use crate::kind::Other;
+use crate::kind::OfKind;
 use crate::receiver::Reply;
 use crate::sender::data::Outcome;
 use crate::sender::sampler::Sampler;
@@ -66,23 +66,23 @@ fn teller<'a>(flow: &Flow, group: &'a mut Group, sampler: &'a mut Sampler, now: 
 }
 
 impl Engine {
-    /// A sender processes an acknowledgement.
+    /// A sender processes an acknowledgement. Its group is of kind `K`.
     #[inline(never)]
-    pub(crate) fn hear_in_detail(&mut self, at: usize, mut reply: Reply) {
+    pub(crate) fn hear_in_detail<K: OfKind>(&mut self, at: usize, mut reply: Reply) {
         if let Some(sampler) = &mut self.flows[at].sampler {
             sampler.begin(self.now);
         }
-        let options = self.groups[self.flows[at].group as usize].options;
+        let options = K::OTHER && self.groups[self.flows[at].group as usize].options;
         let carried = options.then(|| self.options_heard(at, &mut reply));
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let Some(mut sampler) = flow.sampler.take() else { return };
         let heard = flow.heard(&reply);
-        let outcome = flow.data.hear_as::<Other, _>(&heard, self.now, &mut *sampler);
-        let rtt = flow.round_trip::<Other>(group, &heard, outcome.sent, self.now);
+        let outcome = flow.data.hear_as::<K, _>(&heard, self.now, &mut *sampler);
+        let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
         let marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
-        let persistent = outcome.losses && flow.is_persistent();
-        let cut = outcome.lost | flow.cut_by::<Other>(group, &heard, marked) | persistent;
+        let persistent = K::OTHER && outcome.losses && flow.is_persistent();
+        let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked) | persistent;
         if cut {
             flow.reduced();
         }
@@ -92,7 +92,7 @@ impl Engine {
         group.windows.ack(flow.index as usize, Time(self.now), ack);
         let settled = !flow.data.recovering();
         let mut teller = teller(flow, group, &mut sampler, self.now);
-        if outcome.spurious {
+        if K::OTHER && outcome.spurious {
             flow.sent.undone += 1;
             let undone =
                 if teller.sampler.undo() { DeliveryEvent::TimeoutUndone } else { DeliveryEvent::RecoveryUndone };
@@ -107,7 +107,7 @@ impl Engine {
             let after = teller.tell_all(if persistent { Event::Timeout } else { Event::Congestion });
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
-            if teller.group.by_time && (outcome.lost || !persistent) {
+            if K::OTHER && teller.group.by_time && (outcome.lost || !persistent) {
                 flow.data.reduce(after.window, &outcome);
             }
         }
@@ -145,6 +145,8 @@ impl Engine {
         }
         if complete {
             self.completed(at);
+        } else if K::DETAILED {
+            self.send_in_detail(at);
         } else {
             self.send(at);
         }

@@ -7,7 +7,7 @@ use penstock_scenario::world::{End, GoesOn, RunError};
 
 use crate::engine::{BETWEEN_LOOKS, Engine, cross, push};
 use crate::flow::{NONE, Opening};
-use crate::kind::{Kind, OfKind, Other, Plain, Today};
+use crate::kind::{Detailed, Kind, OfKind, Other, Plain, Today};
 use crate::packet::{CWR, FIN, Packet, SYN_ACK};
 use crate::receiver::Reply;
 use crate::sender::bottleneck::Probe;
@@ -32,10 +32,10 @@ impl Engine {
     /// An acknowledgement reaches its sender.
     #[inline]
     pub(crate) fn acknowledged(&mut self, at: usize, reply: Reply) {
-        if self.groups[self.flows[at].group as usize].kind == Kind::Plain {
-            self.acknowledged_plainly(at, reply);
-        } else {
-            self.acknowledged_to_others(at, reply);
+        match self.groups[self.flows[at].group as usize].kind {
+            Kind::Plain => self.acknowledged_plainly(at, reply),
+            Kind::Detailed => self.hear_in_detail::<Detailed>(at, reply),
+            Kind::Today | Kind::Other => self.acknowledged_to_others(at, reply),
         }
     }
 
@@ -63,7 +63,7 @@ impl Engine {
             self.see_ack(at, reply, End::Sender);
         }
         if self.flows[at].sampler.is_some() {
-            return self.hear_in_detail(at, reply);
+            return self.hear_in_detail::<Other>(at, reply);
         }
         self.hear::<Other>(at, reply);
     }
@@ -206,11 +206,16 @@ impl Engine {
 
     /// Sends the packets allowed now.
     pub(crate) fn send(&mut self, at: usize) {
-        if self.groups[self.flows[at].group as usize].kind == Kind::Plain {
-            self.send_as::<Plain>(at);
-        } else {
-            self.send_any(at);
+        match self.groups[self.flows[at].group as usize].kind {
+            Kind::Plain => self.send_as::<Plain>(at),
+            Kind::Detailed => self.send_in_detail(at),
+            Kind::Today | Kind::Other => self.send_any(at),
         }
+    }
+
+    #[inline(never)]
+    pub(crate) fn send_in_detail(&mut self, at: usize) {
+        self.send_as::<Detailed>(at);
     }
 
     #[inline(never)]
@@ -278,7 +283,7 @@ impl Engine {
         if !K::PLAIN && self.flows[at].opening != Opening::Done {
             return self.open(at);
         }
-        if K::OTHER && self.flows[at].sampler.is_some() {
+        if (K::OTHER || K::DETAILED) && self.flows[at].sampler.as_ref().is_some_and(|sampler| sampler.app_limited()) {
             self.before_sending(at);
         }
         let Self { now, flows, groups, agenda, numbering, .. } = self;
@@ -302,7 +307,7 @@ impl Engine {
         loop {
             let segment = if !K::OTHER || group.reliable {
                 let Some(segment) = flow.data.pick_as::<K>(window, fresh, group.receive_segments) else {
-                    if K::OTHER
+                    if (K::OTHER || K::DETAILED)
                         && let Some(sampler) = &mut flow.sampler
                     {
                         let in_flight = flow.data.in_flight();
@@ -338,15 +343,17 @@ impl Engine {
             if K::OTHER && group.burst > 1 && !flow.burst.gathered(group.burst, flow.data.room(window, group.burst)) {
                 break;
             }
-            if K::OTHER
+            if (K::OTHER || K::DETAILED)
                 && let Some(sampler) = &mut flow.sampler
                 && begins
             {
                 flow.burst.left = flow.burst.left.max(sampler.quantum);
             }
-            if K::OTHER {
+            if K::OTHER || K::DETAILED {
                 flow.burst.sent::<false>(now);
-                if let Some(pacer) = &mut flow.pacer {
+                if K::OTHER
+                    && let Some(pacer) = &mut flow.pacer
+                {
                     pacer.sent();
                 }
             } else {
@@ -355,7 +362,7 @@ impl Engine {
             // Where nobody acknowledges nothing is sent again, and a segment is its own transmission.
             let tx = if !K::OTHER || group.reliable { flow.data.next_tx() } else { segment.seq };
             if !K::OTHER || group.reliable {
-                if K::OTHER
+                if (K::OTHER || K::DETAILED)
                     && let Some(sampler) = &mut flow.sampler
                 {
                     let in_flight = flow.data.in_flight();
@@ -426,11 +433,11 @@ impl Engine {
                 }
             }
         }
-        if K::OTHER {
+        if K::OTHER || K::DETAILED {
             flow.burst.left = 0;
-            if !self.outbox.is_empty() {
-                self.post();
-            }
+        }
+        if K::OTHER && !self.outbox.is_empty() {
+            self.post();
         }
     }
 

@@ -340,7 +340,7 @@ impl Flow {
         if marked == 0
             || group.marks != Marks::Congestion
             || heard.tx < self.data.event
-            || (!K::PLAIN && group.latched && !self.data.is_new(heard.tx))
+            || ((!K::PLAIN || K::DETAILED) && group.latched && !self.data.is_new(heard.tx))
         {
             return false;
         }

@@ -8,6 +8,8 @@ pub(crate) enum Kind {
     Plain,
     /// The same, but of hosts of today: acknowledgements wait for a second packet, and may have blocks; recovery is by time.
     Today,
+    /// As the first, of a law that requires deliveries.
+    Detailed,
     /// Any other.
     Other,
 }
@@ -16,6 +18,8 @@ pub(crate) enum Kind {
 pub(crate) trait OfKind {
     const PLAIN: bool = false;
     const TODAY: bool = false;
+    /// Its law requires deliveries. Of kind [`Kind::Other`] it may.
+    const DETAILED: bool = false;
     const OTHER: bool = !Self::PLAIN && !Self::TODAY;
 }
 
@@ -23,6 +27,8 @@ pub(crate) trait OfKind {
 pub(crate) struct Plain;
 /// [`Kind::Today`].
 pub(crate) struct Today;
+/// [`Kind::Detailed`].
+pub(crate) struct Detailed;
 /// [`Kind::Other`].
 pub(crate) struct Other;
 
@@ -32,6 +38,11 @@ impl OfKind for Plain {
 
 impl OfKind for Today {
     const TODAY: bool = true;
+}
+
+impl OfKind for Detailed {
+    const PLAIN: bool = true;
+    const DETAILED: bool = true;
 }
 
 impl OfKind for Other {}

@@ -341,7 +341,6 @@ impl Parts {
         let loss = (group.loss > 0.0).then(|| (group.loss, scenario.seed.coins(&format!("flows.{name}/loss"))));
         let one_by_one = needs.reliable
             && sender.burst < 2
-            && !needs.delivery
             && !needs.fractions
             && noise.is_none()
             && !windowed
@@ -351,12 +350,13 @@ impl Parts {
         let kind = if !one_by_one || !at_once || accounts != [NONE; 2] || loss.is_some() {
             Kind::Other
         } else if sender.delayed_ack < 2 && !by_time && !sender.handshake && !options {
-            Kind::Plain
+            if needs.delivery { Kind::Detailed } else { Kind::Plain }
         } else if sender.delayed_ack > 1
             && by_time
             && options
             && habits.echo != EcnEcho::Accurate
             && !habits.gap_once
+            && !needs.delivery
             && needs.bottleneck.is_none()
         {
             Kind::Today

@@ -5,7 +5,7 @@ use penstock_scenario::world::End;
 
 use crate::engine::{Engine, push};
 use crate::flow::NONE;
-use crate::kind::{Kind, Plain};
+use crate::kind::{Detailed, Kind, Plain};
 use crate::packet::{Packet, SYN};
 use crate::receiver::{Answer, Reply};
 use crate::sight::delivery_seen;
@@ -57,8 +57,10 @@ impl Engine {
     #[inline(never)]
     fn delivered_otherwise(&mut self, packet: &Packet) {
         let at = packet.flow as usize;
-        if self.groups[self.flows[at].group as usize].kind == Kind::Other {
-            return self.delivered_to_others(packet);
+        match self.groups[self.flows[at].group as usize].kind {
+            Kind::Other => return self.delivered_to_others(packet),
+            Kind::Detailed => return self.delivered_in_detail(packet),
+            Kind::Plain | Kind::Today => {}
         }
         if packet.is(SYN) {
             return self.syn_arrived(packet);
@@ -73,6 +75,20 @@ impl Engine {
             Answer::Now(reply) => self.answer(at, reply),
             Answer::Wait => self.hold(at),
             Answer::Both(before, now) => self.answer_both(at, before, now),
+        }
+    }
+
+    /// A data packet reaches the receiver of a plain host whose sender's law requires deliveries.
+    #[inline(never)]
+    fn delivered_in_detail(&mut self, packet: &Packet) {
+        let at = packet.flow as usize;
+        let flow = &self.flows[at];
+        let reply = self.receivers[at].take(packet, self.groups[flow.group as usize].habits.echo);
+        let (first, hops) = flow.route[1];
+        if hops == 0 {
+            self.hear_in_detail::<Detailed>(at, reply);
+        } else {
+            self.forward(reply.packet(at, self.ack_size), first);
         }
     }
 

@@ -25,8 +25,10 @@ impl<N: Number, const K: usize> RecentMin<N, K> {
     /// Takes in a sample at `now_s` [s], and returns the smallest of the last `window_s` [s].
     pub fn take(&mut self, now_s: N, sample: N, window_s: N) -> N {
         let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - *at > window_s).count();
-        self.kept.copy_within(over..self.len, 0);
-        self.len -= over;
+        if over > 0 {
+            self.kept.copy_within(over..self.len, 0);
+            self.len -= over;
+        }
         while self.len > 0 && self.kept[self.len - 1].1 >= sample {
             self.len -= 1;
         }

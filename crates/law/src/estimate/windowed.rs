@@ -76,8 +76,10 @@ impl<N: Number, const K: usize> WindowedMax<N, K> {
     /// Forgets turns that are `window` or more behind.
     pub fn forget(&mut self, turn: u64, window: u64) {
         let over = self.kept[..self.len].iter().take_while(|(at, _)| turn - at >= window).count();
-        self.kept.copy_within(over..self.len, 0);
-        self.len -= over;
+        if over > 0 {
+            self.kept.copy_within(over..self.len, 0);
+            self.len -= over;
+        }
     }
 
     /// The largest; zero where there is none.

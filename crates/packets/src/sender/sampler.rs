@@ -7,6 +7,7 @@
 use penstock_law::cc::{AckSample, RateSample, Transmission};
 use penstock_law::quantity::Time;
 use penstock_scenario::seed::Stream;
+use prefetch_index::prefetch_index;
 
 use super::data::Ledger;
 
@@ -142,6 +143,7 @@ impl Sampler {
         };
         let at = self.slot(tx);
         self.ring[at] = snapshot;
+        self.fetch_after(at);
     }
 
     /// A tail loss probe is to replace a packet in flight, of which nothing more is known.
@@ -151,6 +153,12 @@ impl Sampler {
 
     fn slot(&self, tx: u64) -> usize {
         tx as usize & (self.ring.len() - 1)
+    }
+
+    /// The slot after the next: there begins the line of memory in which the next one ends.
+    #[inline]
+    fn fetch_after(&self, at: usize) {
+        prefetch_index(&self.ring, at + 2);
     }
 
     #[cold]
@@ -267,7 +275,9 @@ impl Ledger for Sampler {
         self.delivered += 1;
         self.delivered_time = self.now;
         if self.newest.is_none_or(|(newest, _)| tx > newest) {
-            let snapshot = self.ring[self.slot(tx)];
+            let at = self.slot(tx);
+            let snapshot = self.ring[at];
+            self.fetch_after(at);
             self.newest = Some((tx, snapshot));
             self.first_sent = snapshot.sent;
         }

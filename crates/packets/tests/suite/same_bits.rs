@@ -4,7 +4,7 @@
 //! An optimised build once left out a subtraction in what a SACK block tells of; losses of data and acknowledgements are
 //! where such a difference shows.
 
-use crate::laboratory::{run, run_scenario, scenario};
+use crate::laboratory::{run, run_scenario, scenario, watch};
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::Run;
 
@@ -121,6 +121,16 @@ fn lossy_runs_come_to_the_same_bits_in_every_build() {
         ("codel, drr", digest(&run(&scheduled()))),
     ];
     assert_eq!(found.map(|(name, digest)| (name, format!("{digest:016x}"))), PINNED.map(|(n, d)| (n, d.to_owned())));
+}
+
+/// Groups that nobody watches have code of their own, compiled for their kind; the law is one of the acknowledgements alone, or of
+/// deliveries.
+#[test]
+fn a_run_that_is_watched_comes_to_the_same_bits() {
+    for law in ["newreno", "bbr", "bbr3", "copa", "ledbat-pp", "vivace", "westwood"] {
+        let text = lossy("sack", &format!("{{ law = \"{law}\" }}"));
+        assert_eq!(digest(&run(&text)), digest(&watch(&text).0), "{law}");
+    }
 }
 
 /// To be changed with results only; `CHANGELOG.md` then says why.
