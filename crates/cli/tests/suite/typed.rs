@@ -89,6 +89,11 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/today/nada.toml", With("")),
     ("penstock sweep scenarios/today", With("--set sweep.seed.count=1")),
     ("penstock sweep scenarios/today/search.toml", With("")),
+    // Ten seeds of minutes each.
+    (
+        "penstock sweep scenarios/today/vivace.toml",
+        With("--set sweep.seed.count=1 --set duration='2 s' --set warmup='1 s'"),
+    ),
     (
         "penstock run out/newreno-red-622-seed1/record.toml",
         As("penstock run out/newreno-red-622-duration-2-s-warmup-1-s-seed1/record.toml --out again"),
