@@ -24,7 +24,8 @@ static void compare(const char *line, const char *key, double got, double part, 
 	if (got < 0 || !at || sscanf(at + strlen(key), "\": %lf", &want) != 1)
 		return;
 	outputs++;
-	wrong += fabs(got - want) > fmax(part * want, bytes);
+	/* What is not a number is not within. */
+	wrong += !(fabs(got - want) <= fmax(part * want, bytes));
 }
 
 int main(int count, char **words)
@@ -36,7 +37,9 @@ int main(int count, char **words)
 	char line[1024], event[16];
 
 	if (!file || (count == 3 && bound == bounds && strcmp(words[2], "real")))
-		return fprintf(stderr, "driver FILE [real | whole_datagrams]\n"), 2;
+		return fprintf(stderr, "driver FILE [real | whole_datagrams]: no such bound, or "
+				       "FILE is not readable\n"),
+		       2;
 	while (fgets(line, sizeof(line), file)) {
 		if (strstr(line, "\"name\""))
 			stack_begin(size);

@@ -57,7 +57,9 @@ pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) 
             ];
             for (key, got, least) in outputs {
                 let (Some(want), Some(got)) = (event[key].as_f64(), got) else { continue };
-                if (got - want).abs() > f64::max(relative * want, least) {
+                let within = (got - want).abs() <= f64::max(relative * want, least);
+                // What is not a number is not within.
+                if !within {
                     differences
                         .push(format!("{} at {} us: {key} {got:.1} for {want:.1}", sequence["name"], event["at_us"]));
                 }

@@ -512,10 +512,15 @@ impl congestion::Controller for Hosted {
         let packets = packets as u32;
         let lost = std::mem::take(&mut self.lost);
         let in_flight_before = self.packets(heard.in_flight_before);
+        // The acknowledgement that ends a recovery completes its round trip, and a law looks at whole ones. Persistent congestion begins
+        // no recovery (RFC 9002, section 7.6.2): it is over before the first one.
+        let left = self.recovering && fresh.is_some_and(|(left, _)| self.recovery.is_none_or(|start| left > start));
+        self.recovering &= !left;
+        if left && self.recovery.is_none() {
+            self.detail(DeliveryEvent::RecoveryLeft);
+        }
         self.detail(DeliveryEvent::Ack(AckSample { packets, marked: 0, lost, in_flight_before, rtt, rate }));
-        // The acknowledgement that ends a recovery completes its round trip, and a law looks at whole ones.
-        if self.recovering && fresh.is_some_and(|(left, _)| self.recovery.is_none_or(|start| left > start)) {
-            self.recovering = false;
+        if left && self.recovery.is_some() {
             self.detail(DeliveryEvent::RecoveryLeft);
         }
         self.rest += heard.outside as f64 / self.packet;

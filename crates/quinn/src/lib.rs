@@ -33,7 +33,7 @@
 //! window, which may change nothing. So a law hears of the acknowledgement first. The order of
 //! [`DeliveryEvent`](penstock_law::cc::DeliveryEvent) is another than in other hosts: the acknowledgement, a recovery that ends, each packet
 //! lost, a recovery that begins. The acknowledgement that ends a recovery completes the round trip of it (RFC 9002, section 7.3.2), so it
-//! comes first.
+//! comes first. After persistent congestion there is none, and the end comes before the acknowledgement.
 //!
 //! An echo is answered as a lost packet is. `copa` in its default mode, and `vivace` at low loss rates, do not respond to either, and `bbr`
 //! responds little. For these, use a socket without ECN.

@@ -80,7 +80,7 @@ A sweep neither uses nor changes records of format 1 (`format = 1`, without `cod
 `penstock show` opens records of format 1. `penstock run RECORD/record.toml` runs the scenario of such a record again.
 ";
 
-const SERIES_HEAD: &str = "\
+const SERIES_HEAD: &str = "\n\
 ## Series
 
 A row of a series has `time_s` and its `link`, `group`, `customer` or `flow`. A row of `transfers.parquet` is a transfer
@@ -124,7 +124,6 @@ const CELLS_TAIL: &str = "\
 
 `penstock report --csv DIR` prints the same table as CSV for the directory of a sweep, or one row for a record. For
 several directories the command prints one table, and each `path` begins with its directory.
-
 ";
 
 /// The page as Markdown.

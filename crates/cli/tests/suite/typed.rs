@@ -104,7 +104,7 @@ const TYPED: &[(&str, Typed)] = &[
     // docs/use.md has a run of it.
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
-    ("penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has shards")),
+    ("penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has shards, and dataset.rs datasets")),
     // Sweeps of papers take minutes and hours; that their files are scenarios is checked.
     ("penstock run papers/", Checked),
     ("penstock sweep papers/", Checked),

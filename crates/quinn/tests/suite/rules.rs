@@ -371,6 +371,36 @@ fn a_path_begins_with_the_initial_window() {
     }
 }
 
+/// All that is under way is lost: the window is not back at once, and it comes back as in slow start.
+#[test]
+fn after_persistent_congestion_the_window_doubles() {
+    for factory in factories() {
+        let mut path = Path::new(&factory, estimate(RTT));
+        // A line of 20 packets a round trip: BBR is in Startup no more.
+        for _ in 0..16 {
+            let left = path.send(20, MTU);
+            path.now += RTT;
+            path.acknowledge(left, 20, MTU, false);
+        }
+        let lost = path.send(20, MTU);
+        path.now += Duration::from_secs(1);
+        let probe = path.send(1, MTU);
+        path.now += RTT;
+        path.hosted.on_ack(path.now, probe, MTU, false, &path.rtt);
+        path.hosted.on_end_acks(path.now, 20 * MTU, false, Some(path.sent));
+        path.congestion(lost, true, 20 * MTU);
+        let law = factory.law();
+        for datagrams in [4, 8, 16] {
+            path.full(MTU);
+            let window = path.hosted.window();
+            assert!(window <= datagrams * MTU + 1, "{law}: {window} B where slow start has {datagrams} datagrams");
+        }
+        path.fulls(2);
+        let window = path.hosted.window();
+        assert!(window > 10 * MTU || !law.starts_with("bbr"), "{law}: {window} B");
+    }
+}
+
 /// Numbers that no path has are no panic, and no wrap.
 #[test]
 fn counts_do_not_overflow() {

@@ -241,6 +241,11 @@ impl Stack for BbrDraft {
         let interval = (packet.sent - packet.first_sent).max(at - packet.delivered_time);
         let (delivered, rtt) = (self.delivered - packet.delivered, at - packet.sent);
         let rate = delivered / interval;
+        // Persistent congestion began no recovery.
+        if self.recovery.is_some() && self.recovery_us.is_none() {
+            self.recovery = None;
+            self.cwnd = self.cwnd.max(self.prior);
+        }
         // Section 5.5.10.3: the latest signals, and the round trip of losses.
         self.bw_latest = self.bw_latest.max(rate);
         self.inflight_latest = self.inflight_latest.max(delivered);
@@ -249,7 +254,7 @@ impl Stack for BbrDraft {
             self.loss_round = self.delivered;
         }
         // Sections 5.5.1 and 5.5.5.
-        let mut round_start = packet.delivered >= self.next_round;
+        let round_start = packet.delivered >= self.next_round;
         if round_start {
             self.next_round = self.delivered;
             self.rounds += 1;
@@ -295,7 +300,6 @@ impl Stack for BbrDraft {
         if self.mode == Mode::Drain && drained {
             (self.loss_in_round, self.bw_latest, self.inflight_latest) = (false, 0.0, 0.0);
             (self.next_round, self.stopping, self.mode) = (self.delivered, true, Mode::Down);
-            round_start = false;
         }
         self.cycle_phase(&packet, max_bw, round_start);
         let first = self.min_rtt.is_none();
@@ -308,7 +312,7 @@ impl Stack for BbrDraft {
             self.pacing = 2.77 * WINDOW / rtt;
         }
         self.control();
-        if self.recovery.is_some() && self.recovery_us.is_none_or(|start| sent_us > start) {
+        if self.recovery.is_some() && self.recovery_us.is_some_and(|start| sent_us > start) {
             self.recovery = None;
             self.cwnd = self.cwnd.max(self.prior);
         }

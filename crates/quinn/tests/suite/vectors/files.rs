@@ -423,7 +423,8 @@ pub(crate) fn bbr3(make: &dyn Fn() -> Box<dyn Stack>) -> File {
         "datagrams for bytes: a window has whole datagrams where the draft rounds",
         "the pacing rate is that of InitPacingRate again with the first round-trip time, which the draft has at initialisation alone",
         "cwnd_bytes is the window, and not what the pacing rate sends in a round trip",
-        "a recovery lasts until the first acknowledgement of a datagram that was sent in it (RFC 9002, section 7.3.2), which belongs to it: it completes the round trip in fast recovery, and the saved window is back after it",
+        "C.delivered at a loss is without the frame that tells it: from there a round trip in fast recovery is counted",
+        "a recovery lasts until the first acknowledgement of a datagram that was sent in it (RFC 9002, section 7.3.2), which belongs to it: the saved window is back after it. No sequence shows whether it is back before",
         "persistent congestion begins no recovery (RFC 9002, section 7.6.2): two datagrams remain, and each acknowledged one adds one, up to the window of the model",
     ];
     file("bbr3", "draft-ietf-ccwg-bbr, after version 06", &choices, WHOLE[1], written(drafts, make))
