@@ -105,6 +105,10 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run --world fluid scenarios/fast-aqm-fig8.toml", As("penstock check scenarios/fast-aqm-fig8.toml")),
     ("penstock run --world fluid papers/fast-aqm/fig8.toml", As("penstock check papers/fast-aqm/fig8.toml")),
     ("penstock sweep FILE", Nothing("crates/cli/tests/suite/sweep.rs has shards, and dataset.rs datasets")),
+    (
+        "/usr/bin/time -f \"%U user %S sys %M KB\" penstock sweep FILE",
+        Nothing("crates/cli/tests/suite/dataset.rs has datasets"),
+    ),
     // Sweeps of papers take minutes and hours; that their files are scenarios is checked.
     ("penstock run papers/", Checked),
     ("penstock sweep papers/", Checked),
