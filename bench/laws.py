@@ -14,11 +14,11 @@ import json
 import os
 import pathlib
 import re
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
+
+from validation import run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "scenarios" / "newreno-red-622.toml"
@@ -41,18 +41,8 @@ NEEDS = {
 FOREIGN = ("quinn-", "s2n-")
 
 
-def printed(command, cwd):
-    """What a command prints, on both outputs, and its processor time [s]."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))}\nended with status {done.returncode}\n{done.stderr}")
-    return done.stdout, done.stderr, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def controllers(penstock, out):
-    listed = json.loads(printed([penstock, "laws", "--json"], out)[0])
+    listed = json.loads(run([penstock, "laws", "--json"], out)[0])
     # Laws of other programs are only names here.
     return [law for law in listed if law["role"] == "controller" and not law["name"].startswith(FOREIGN)]
 
@@ -66,11 +56,11 @@ def command(penstock, law, out):
 
 
 def measured(penstock, law, out):
-    text, _, cpu_s = printed(command(penstock, law, out), out)
-    [run] = json.loads(text)["runs"]
-    whole = run["summary"]["windows"]["all"]
+    text, cpu_s = run(command(penstock, law, out), out)
+    [only] = json.loads(text)["runs"]
+    whole = only["summary"]["windows"]["all"]
     link, group = whole["links"]["bottleneck"], whole["groups"]["ftp"]
-    shutil.rmtree(run["record"])
+    shutil.rmtree(only["record"])
     return {
         "cpu_s": cpu_s,
         # The receiver acknowledges each packet.
@@ -84,8 +74,8 @@ def measured(penstock, law, out):
 
 
 def instructions(penstock, law, out):
-    valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-    _, said, _ = printed(valgrind + command(penstock, law, out), out)
+    valgrind = ["valgrind", "--log-fd=1", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    said, _ = run(valgrind + command(penstock, law, out), out)
     return int(re.search(r"I\s+refs:\s+([\d,]+)", said)[1].replace(",", ""))
 
 
@@ -120,14 +110,14 @@ def main():
         found[name]["instructions"] = instructions(penstock, known[name], out) if counting else None
 
     heads = ["law", "packets = ACKs [10^6]", "drops [10^3]", "sent again [10^3]", "10^6 packets / CPU s", "of NewReno's", "quartiles"]
-    heads += ["instructions a packet", "of NewReno's", "bar"]
+    heads += ["instructions a packet", "of NewReno's", "target"]
     row(heads)
     row(["---"] * len(heads))
     slow = []
     for name in names:
         law, last = found[name], found[name]["runs"][-1]
-        speeds = [run["packets"] / run["cpu_s"] for run in law["runs"]]
-        ratios = [speed / (run["packets"] / run["cpu_s"]) for speed, run in zip(speeds, law["first"])]
+        speeds = [one["packets"] / one["cpu_s"] for one in law["runs"]]
+        ratios = [speed / (one["packets"] / one["cpu_s"]) for speed, one in zip(speeds, law["first"])]
         law["ratio"], bar = statistics.median(ratios), BARS.get(name, BAR)
         low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
         cells = [f"`{name}`", f"{last['packets'] / 1e6:.2f}", f"{last['drops'] / 1e3:.1f}", f"{last['again'] / 1e3:.1f}"]

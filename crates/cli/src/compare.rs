@@ -19,8 +19,9 @@ use crate::compare_cases as against;
 use crate::failure::{Done, Failure};
 use crate::named::Shown as _;
 use crate::program;
+use crate::run::is_beyond;
 use crate::study::Study;
-use crate::{interrupt, machine, of_quic, scenario, terminal};
+use crate::{interrupt, machine, of_quic, scenario};
 
 /// A scenario in several worlds.
 #[derive(Debug, Serialize)]
@@ -77,10 +78,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());
             let run = run?;
             // Differences from a run that was not what it should have been say nothing.
-            for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
-                beyond = true;
-            }
+            beyond |= is_beyond(&run.summary);
             runs.push((world.name(), run));
         }
         let compared = compared(cell, &runs);

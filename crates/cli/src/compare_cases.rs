@@ -19,6 +19,7 @@ use crate::failure::{Done, Failure};
 use crate::folder::{File, Folder};
 use crate::gathered::Gathered;
 use crate::named::Shown as _;
+use crate::run::is_beyond;
 use crate::show::{self, Overlaid};
 use crate::{interrupt, of_quic, pages, program, record, registry, scenario, terminal};
 
@@ -61,10 +62,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
         for (part, cell) in parts.iter().flat_map(|(part, cells)| cells.iter().map(move |cell| (part, cell))) {
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped())?;
             // Differences from a run that was not what it should have been say nothing.
-            for what in run.summary.path.iter().flat_map(|path| &path.beyond) {
-                terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
-                beyond = true;
-            }
+            beyond |= is_beyond(&run.summary);
             found.push(Gathered {
                 place: format!("{part} {}", cell.name()).trim().to_owned(),
                 name: part.clone(),

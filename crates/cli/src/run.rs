@@ -115,12 +115,9 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
     for (at, (batch, swept)) in batches.iter().zip(swept).enumerate() {
         let of_batch = kept.extract_if(.., |((batch, _), _)| *batch == at);
         let of_batch: Vec<(&Cell, Kept)> = of_batch.map(|((_, cell), kept)| (cell, kept)).collect();
-        for what in of_batch.iter().filter_map(|(_, kept)| kept.summary.path.as_ref()).flat_map(|path| &path.beyond) {
-            terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
-            beyond = true;
-        }
         let mut findings = Findings::default();
         for (_, kept) in &of_batch {
+            beyond |= is_beyond(&kept.summary);
             findings.add(&kept.summary);
         }
         outcomes.runs.push(match swept {
@@ -133,6 +130,15 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         terminal::say_json(&outcomes)?;
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })
+}
+
+/// Whether a run exceeded its error bounds; prints which.
+pub(crate) fn is_beyond(summary: &Summary) -> bool {
+    let beyond = summary.path.as_ref().map_or(&[][..], |path| &path.beyond);
+    for what in beyond {
+        terminal::fail(format!("{}: the run exceeded its error bounds: {what}", program::name()));
+    }
+    !beyond.is_empty()
 }
 
 /// Findings for a reader of the numbers, each once, however many cells have it.

@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::error::RecordError;
 use crate::format::DATASET_FORMAT;
-use crate::header::{Format, Origin};
-use crate::seal::{digest, hexadecimal, is_sealed, sealed};
+use crate::header::{Origin, whole};
+use crate::seal::{hexadecimal, intact, sealed};
 
 /// The folder of the partitions, from the directory of the sweep.
 pub const FOLDER: &str = "cells";
@@ -64,12 +64,7 @@ impl Dataset {
     /// # Errors
     /// Names the file that cannot be read or differs.
     pub fn intact<R: Read>(&self, name: &str, content: io::Result<R>) -> Result<(), RecordError> {
-        let damaged = |why: String| RecordError::Damaged { file: format!("{FOLDER}/{name}"), why };
-        let found = content.and_then(digest).map_err(|e| damaged(e.to_string()))?;
-        match self.partitions.get(name) {
-            Some(written) if *written == found => Ok(()),
-            _ => Err(damaged("it has changed since it was written".to_owned())),
-        }
+        intact(&format!("{FOLDER}/{name}"), self.partitions.get(name), content)
     }
 
     /// `cells.toml`: the fields, and under them a line with the hash of all that stands above. Partitions are in order.
@@ -93,16 +88,7 @@ pub fn partition_file(at: usize) -> String {
 /// # Errors
 /// Names its fault. One that was cut off, at any byte, or changed is none.
 pub fn read_dataset(bytes: &[u8]) -> Result<Dataset, RecordError> {
-    let text = std::str::from_utf8(bytes)?;
-    if let Ok(Format { format }) = toml::from_str(text)
-        && format != DATASET_FORMAT
-    {
-        return Err(RecordError::DatasetFormat(format));
-    }
-    if !is_sealed(text) {
-        return Err(RecordError::Unsealed);
-    }
-    let dataset: Dataset = toml::from_str(text)?;
+    let dataset: Dataset = toml::from_str(whole(bytes, DATASET_FORMAT, RecordError::DatasetFormat)?)?;
     let all = dataset.all();
     let known = |name: &String| {
         let at =

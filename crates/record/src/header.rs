@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RecordError;
 use crate::format::FORMAT;
-use crate::seal::{digest, is_sealed, sealed};
+use crate::seal::{intact, is_sealed, sealed};
 
 /// Files of every record, besides its header.
 pub(crate) const NEEDED: [&str; 2] = ["summary.json", "flows.parquet"];
@@ -77,14 +77,7 @@ impl Header {
     /// # Errors
     /// Names the file that cannot be read or differs.
     pub fn intact<R: Read>(&self, mut content: impl FnMut(&str) -> io::Result<R>) -> Result<(), RecordError> {
-        for (name, written) in &self.files {
-            let damaged = |why: String| RecordError::Damaged { file: name.clone(), why };
-            let found = content(name).and_then(digest).map_err(|e| damaged(e.to_string()))?;
-            if found != *written {
-                return Err(damaged("it has changed since it was written".to_owned()));
-            }
-        }
-        Ok(())
+        self.files.iter().try_for_each(|(name, written)| intact(name, Some(written), content(name)))
     }
 
     /// `record.toml`: the header, and under it a line with the hash of all that stands above.
@@ -153,19 +146,20 @@ fn is_plain(name: &str) -> bool {
 /// # Errors
 /// Names the fault of the header. One that was cut off, at any byte, or changed is none.
 pub fn read_header(bytes: &[u8]) -> Result<Header, RecordError> {
-    let text = std::str::from_utf8(bytes)?;
-    // What another version wrote is told from what is damaged as far as it can be.
-    if let Ok(Format { format }) = toml::from_str(text)
-        && format != FORMAT
-    {
-        return Err(RecordError::Format(format));
-    }
-    if !is_sealed(text) {
-        return Err(RecordError::Unsealed);
-    }
-    let header: Header = toml::from_str(text)?;
+    let header: Header = toml::from_str(whole(bytes, FORMAT, RecordError::Format)?)?;
     header.complete()?;
     Ok(header)
+}
+
+/// The text of a file of this format with a seal, if it is whole.
+pub(crate) fn whole(bytes: &[u8], format: u32, other: fn(u32) -> RecordError) -> Result<&str, RecordError> {
+    let text = std::str::from_utf8(bytes)?;
+    // What another version wrote is told from what is damaged as far as it can be.
+    match toml::from_str(text) {
+        Ok(Format { format: found }) if found != format => Err(other(found)),
+        _ if !is_sealed(text) => Err(RecordError::Unsealed),
+        _ => Ok(text),
+    }
 }
 
 /// Reads `record.toml` of this format or of format 1, to look at it. Format 1 has neither a last line nor hashes of files: a
@@ -194,7 +188,7 @@ pub fn read_header_of_any(bytes: &[u8]) -> Result<Header, RecordError> {
 
 /// The common part of every format of a header.
 #[derive(Deserialize)]
-pub(crate) struct Format {
+struct Format {
     pub(crate) format: u32,
 }
 

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
+use crate::error::RecordError;
+
 /// Beginning of the last line of `record.toml`. It is a comment, so that the file is TOML as a whole.
 const SEAL: &str = "# SHA-256 of all bytes above this line: ";
 
@@ -20,7 +22,7 @@ pub(crate) fn is_sealed(text: &str) -> bool {
 }
 
 /// The SHA-256 of all that is read, in constant memory.
-pub(crate) fn digest(mut content: impl Read) -> io::Result<String> {
+fn digest(mut content: impl Read) -> io::Result<String> {
     let (mut hash, mut piece) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
         match content.read(&mut piece) {
@@ -30,6 +32,13 @@ pub(crate) fn digest(mut content: impl Read) -> io::Result<String> {
             Err(e) => return Err(e),
         }
     }
+}
+
+/// Sees whether a file has the hash that is written down for it, if there is one.
+pub(crate) fn intact<R: Read>(file: &str, written: Option<&String>, content: io::Result<R>) -> Result<(), RecordError> {
+    let damaged = |why: String| RecordError::Damaged { file: file.to_owned(), why };
+    let found = content.and_then(digest).map_err(|e| damaged(e.to_string()))?;
+    if written == Some(&found) { Ok(()) } else { Err(damaged("it has changed since it was written".to_owned())) }
 }
 
 /// Bytes as hexadecimal digits, as hashes are written.

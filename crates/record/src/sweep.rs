@@ -65,6 +65,23 @@ pub(crate) struct SweepFile<'a> {
     differences: Vec<Difference<'a>>,
 }
 
+impl<'a> SweepFile<'a> {
+    /// Of a sweep with these axes, without its cells.
+    fn of(axes: &'a Axes, header: &SweepHeader<'a>) -> Self {
+        Self {
+            format: 2,
+            title: header.title,
+            changes: header.changes,
+            origin: header.origin,
+            axes: axes.listed(),
+            dataset: None,
+            cells: Vec::new(),
+            groups: Vec::new(),
+            differences: Vec::new(),
+        }
+    }
+}
+
 /// The dataset of a sweep without records.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DatasetOf {
@@ -261,17 +278,7 @@ pub fn sweep(cells: &[SweepCell<'_>], header: &SweepHeader<'_>) -> Result<Value,
         let measures = measures(&summaries).unwrap_or_else(|| json!({}));
         Group { labels: labels(key.iter().copied()), values: values(key.iter().copied()), seeds, measures }
     });
-    let file = SweepFile {
-        format: 2,
-        title: header.title,
-        changes: header.changes,
-        origin: header.origin,
-        axes: axes.listed(),
-        dataset: None,
-        cells: rows,
-        groups: groups.collect(),
-        differences,
-    };
+    let file = SweepFile { cells: rows, groups: groups.collect(), differences, ..SweepFile::of(&axes, header) };
     Ok(serde_json::to_value(&file)?)
 }
 
@@ -284,17 +291,8 @@ pub fn sweep_of_dataset(
     [cells, partitions]: [usize; 2],
     header: &SweepHeader<'_>,
 ) -> Result<Value, RecordError> {
-    let file = SweepFile {
-        format: 2,
-        title: header.title,
-        changes: header.changes,
-        origin: header.origin,
-        axes: axes.listed(),
-        dataset: Some(DatasetOf { folder: FOLDER, cells, partitions }),
-        cells: Vec::new(),
-        groups: Vec::new(),
-        differences: Vec::new(),
-    };
+    let dataset = Some(DatasetOf { folder: FOLDER, cells, partitions });
+    let file = SweepFile { dataset, ..SweepFile::of(axes, header) };
     Ok(serde_json::to_value(&file)?)
 }
 
