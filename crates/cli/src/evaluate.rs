@@ -4,8 +4,8 @@ mod gate;
 mod library;
 mod plan;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -33,10 +33,12 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         return list(&library, arguments.output.json);
     }
     let law = arguments.law.as_deref().unwrap_or_default();
-    let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
-    let gate = arguments.gate.as_deref().map(|file| Gate::read(file, &library.criteria)).transpose()?;
+    let mut subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
+    let known: Vec<String> = library.criteria.iter().map(|criterion| criterion.id.get_ref().clone()).collect();
     library.criteria.retain(|criterion| subject.is_for(criterion));
     choose(&mut library.criteria, &arguments.only)?;
+    let gate = |file| Gate::read(file, &known, &library.criteria, &arguments.only, &subject);
+    let gate = arguments.gate.as_deref().map(gate).transpose()?;
     let mut others = subject.baselines(registry::laws()).map_err(Failure::Bug)?;
     let against = arguments.against.as_deref().map(Against::of).transpose()?;
     if let Some(Against::Law(against)) = &against {
@@ -49,11 +51,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         }
         others.push(against);
     }
-    // A law is no baseline of its own.
-    others.retain(|other| other.setting(true) != subject.setting(true));
-    for other in others.iter_mut().filter(|other| other.name == subject.name) {
-        other.label = other.setting(false);
-    }
+    subject.tell_apart(&mut others);
     let extent = arguments.extent();
     let Some((name, beside)) = arguments.worlds() else {
         return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
@@ -121,7 +119,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
             .map(|outcome| format!("{} ({}, {}) fails", outcome.id, outcome.place(), outcome.level))
             .collect::<Vec<_>>(),
     };
-    let gated = gate.map(|gate| gate.broken(&evaluation)).unwrap_or_default();
+    let gated = gate.map(|gate| gate.judge(&evaluation)).unwrap_or_default();
     for what in broken.into_iter().chain(gated) {
         terminal::fail(what);
         done = Done::Differs;
@@ -181,20 +179,35 @@ impl Against {
 /// The command that gives the same page.
 fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     let law = arguments.law.as_deref().unwrap_or_default();
-    let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
-    let mut words = vec![program::name().to_string(), "evaluate".to_owned(), law, format!("--{}", extent.word())];
-    let against: Vec<String> = arguments.against.iter().cloned().collect();
+    let mut words =
+        vec![program::name().to_owned(), "evaluate".to_owned(), quoted(law), format!("--{}", extent.word())];
     let named = |world: &WorldName| world.to_possible_value().map(|value| value.get_name().to_owned());
     let worlds: Vec<String> = match arguments.world[..] {
         [WorldName::Packets] => Vec::new(),
         _ => arguments.world.iter().filter_map(named).collect(),
     };
-    for (option, values) in [("against", &against), ("only", &arguments.only), ("world", &worlds)] {
-        if !values.is_empty() {
-            words.push(format!("--{option} {}", values.join(",")));
-        }
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let list = |values: &[String]| Some(values.join(",")).filter(|text| !text.is_empty());
+    for (option, value) in [
+        ("against", arguments.against.clone()),
+        ("only", list(&arguments.only)),
+        ("world", list(&worlds)),
+        ("battery", path(&arguments.battery)),
+        ("gate", path(&arguments.gate)),
+    ] {
+        words.extend(value.map(|value| format!("--{option} {}", quoted(&value))));
     }
     words.join(" ")
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./,:=@%+".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// Leaves the requested criteria.
@@ -229,23 +242,54 @@ fn judged(
         } else if let Some(why) = &criterion.not_evaluated {
             unmeasured(criterion, Verdict::NotEvaluated, why)
         } else {
-            let judging = Judging { law: &subject.label, baselines: &baselines, scope: plan.scope };
-            judge(criterion, judging, |part| plan.runs_of(ran, part))
+            let (law, name) = (subject.label.as_str(), subject.name.as_str());
+            let judging = Judging { law, name, baselines: &baselines, scope: plan.scope };
+            let mut outcome = judge(criterion, judging, |part| plan.runs_of(ran, part));
+            identify(criterion, &mut outcome, plan, law);
+            outcome
         });
     }
+    let parts = library.criteria.iter().flat_map(|criterion| &criterion.parts);
+    let analysed: BTreeSet<usize> = parts.filter(|part| part.analysis).filter_map(|part| plan.place_of(part)).collect();
+    let analyses: usize = analysed.into_iter().map(|at| plan.batches[at].cells.len()).sum();
+    let origin = machine::origin(plan.world.name())?;
     Ok(Evaluation {
         format: 1,
-        law: subject.name.clone(),
+        law: subject.label.clone(),
         setting: subject.setting(false),
         source: subject.source(registry::laws()),
         baselines,
         extent: plan.scope.extent,
+        seeds: plan.scope.looks().seeds().to_vec(),
         world: plan.world.name().to_owned(),
-        runs: plan.runs(),
-        code: machine::origin(plan.world.name())?.code,
+        runs: plan.runs() - analyses,
+        analyses,
+        version: origin.version,
+        code: origin.code,
         criteria,
         beside: None,
     })
+}
+
+/// Names the law's first run of each cell by the hash of its scenario.
+fn identify(criterion: &Criterion, outcome: &mut Outcome, plan: &Plan<'_>, law: &str) {
+    for measured in &mut outcome.measures {
+        let part = criterion.parts.iter().find(|part| part.name == measured.part || criterion.parts.len() == 1);
+        let Some(at) = part.filter(|part| !part.analysis).and_then(|part| plan.place_of(part)) else { continue };
+        let of = |labels: &Labels| -> Option<Labels> {
+            let own = labels.iter().any(|(key, value)| key == "law" && value == law);
+            own.then(|| labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect())
+        };
+        let mut runs: BTreeMap<Labels, &str> = BTreeMap::new();
+        for cell in &plan.batches[at].cells {
+            if let Some(labels) = of(&cell.labels) {
+                runs.entry(labels).or_insert(&cell.id);
+            }
+        }
+        for cell in &mut measured.cells {
+            cell.run = runs.get(&cell.labels).map(|id| (*id).to_owned());
+        }
+    }
 }
 
 /// The cells that get more seeds, by their setting and labels.

@@ -4,27 +4,64 @@ use indexmap::IndexMap;
 use penstock_scenario::student::student_quantile;
 
 use crate::bound::{Asked, Bound};
-use crate::criterion::Scale;
-use crate::outcome::Against;
+use crate::criterion::{Measure, Scale};
+use crate::outcome::{Against, CellOutcome};
 use crate::statistics::{self, Interval, Limit, Looks, Verdict};
 
 /// Labels of a cell.
 pub(crate) type Labels = Vec<(String, String)>;
-/// A number for each seed.
-pub(crate) type Seeded = IndexMap<String, f64>;
+/// A number for each seed that has one; infinite beside nothing.
+pub(crate) type Seeded = IndexMap<u64, f64>;
 /// The numbers of each law in each cell.
 pub(crate) type Groups = IndexMap<Labels, IndexMap<String, Seeded>>;
 
 /// By which part of itself a law may differ from a baseline and count as equal to it.
 const MARGIN: f64 = 0.05;
 
-/// Numbers of seeds and their limit.
+/// Numbers of seeds and their limit, on the scale where they are tested.
 #[derive(Debug)]
 pub(crate) struct Tested {
     pub(crate) values: Vec<f64>,
     pub(crate) limit: Limit,
     /// True if the bound is the baseline's number, but for a margin: then the tests are one-sided.
     pub(crate) margin: bool,
+    /// True if some number is infinite, or zero on a scale of ratios: then only their order is tested, for no mean exists.
+    pub(crate) ranked: bool,
+}
+
+impl Tested {
+    /// Numbers beside a limit; positive ones on a scale of ratios by their logarithms.
+    pub(crate) fn plain(values: Vec<f64>, limit: Limit, scale: Scale) -> Self {
+        let ratio = scale == Scale::Ratio;
+        let ranked = values.iter().any(|x| x.is_infinite() || (ratio && *x == 0.0));
+        let positive = ratio && !ranked && values.iter().all(|x| *x > 0.0);
+        match logarithm(limit).filter(|_| positive) {
+            Some(limit) => Self { values: values.into_iter().map(libm::log).collect(), limit, margin: false, ranked },
+            None => Self { values, limit, margin: false, ranked },
+        }
+    }
+
+    /// Numbers beside numbers that limit them, seed by seed. With `quotients` positive ones are compared by their ratio.
+    fn paired(pairs: &[(f64, f64)], limit: Limit, scale: Scale, quotients: bool) -> Self {
+        let endless = |x: f64| x.is_infinite() || (scale == Scale::Ratio && x == 0.0);
+        let ranked = pairs.iter().any(|(own, other)| endless(*own) || endless(*other));
+        let logarithms = quotients && !ranked && pairs.iter().all(|(own, other)| *own > 0.0 && *other > 0.0);
+        let difference =
+            |(own, other): &(f64, f64)| if logarithms { libm::log(*own) - libm::log(*other) } else { own - other };
+        Self { values: pairs.iter().map(difference).collect(), limit, margin: false, ranked }
+    }
+}
+
+/// A limit on the scale of logarithms; none if it has no place there.
+fn logarithm(limit: Limit) -> Option<Limit> {
+    match limit {
+        Limit::AtLeast(least) if least >= 0.0 => Some(Limit::AtLeast(libm::log(least))),
+        Limit::AtMost(most) if most > 0.0 => Some(Limit::AtMost(libm::log(most))),
+        Limit::Between(least, most) if least >= 0.0 && most > 0.0 => {
+            Some(Limit::Between(libm::log(least), libm::log(most)))
+        }
+        _ => None,
+    }
 }
 
 /// The decision by the seeds.
@@ -47,9 +84,12 @@ impl Decision {
 /// The verdict on the mean over the seeds. If they do not lie about one value, Student's interval and that of the bootstrap
 /// have to agree; `stream` names its draws.
 pub(crate) fn decided(tested: &Tested, looks: &Looks, one_mode: bool, stream: &str) -> Decision {
-    let Tested { values, limit, margin } = tested;
+    let Tested { values, limit, margin, ranked } = tested;
     let level = |level: f64| if *margin { 2.0 * level - 1.0 } else { level };
     let now = level(looks.level(values.len()));
+    if *ranked {
+        return by_order(values, *limit, now);
+    }
     let mut verdict = statistics::decide(statistics::interval(values, now).as_ref(), *limit);
     if !(one_mode && statistics::one_mode(values)) {
         let drawn = statistics::bootstrap(values, statistics::mean, now, stream);
@@ -63,12 +103,42 @@ pub(crate) fn decided(tested: &Tested, looks: &Looks, one_mode: bool, stream: &s
         Limit::AtMost(most) => above(most),
         Limit::AtLeast(least) => below(least),
         // One of the two ends is beyond reach.
-        Limit::Between(least, most) => above(most).zip(below(least)).map(|(above, below)| above.min(below)),
+        Limit::Between(least, most) => [above(most), below(least)].into_iter().flatten().reduce(f64::min),
     };
     Decision {
         verdict,
         p: p.filter(|_| verdict == Verdict::Fails),
         needed: needed(values, *limit, level(0.95)).filter(|_| verdict == Verdict::Undecided),
+    }
+}
+
+/// The verdict on the median over the seeds, which needs their order only. It lies between the smallest and the largest of n numbers
+/// with the probability 1 - 2^(1 - n): all of them have to be on one side of the limit, and from six seeds on that is enough for 95 %.
+/// Numbers that are all the same decide by themselves.
+///
+/// Source: the sign test; the interval is in David and Nagaraja, "Order Statistics", 2003, section 7.1.
+fn by_order(values: &[f64], limit: Limit, level: f64) -> Decision {
+    let (least, most) = match limit {
+        Limit::AtLeast(least) => (least, f64::INFINITY),
+        Limit::AtMost(most) => (f64::NEG_INFINITY, most),
+        Limit::Between(least, most) => (least, most),
+    };
+    let all = |side: &dyn Fn(f64) -> bool| values.iter().all(|x| side(*x));
+    let verdict = if all(&|x| least <= x && x <= most) {
+        Verdict::Meets
+    } else if all(&|x| x > most) || all(&|x| x < least) {
+        Verdict::Fails
+    } else {
+        return Decision::plain(Verdict::Undecided);
+    };
+    let outside = |seeds: usize| libm::exp2(1.0 - seeds as f64);
+    let agree = values.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1]);
+    if agree || 1.0 - outside(values.len()) >= level {
+        let p = if agree { 0.0 } else { 0.5 * outside(values.len()) };
+        Decision { verdict, p: Some(p).filter(|_| verdict == Verdict::Fails), needed: None }
+    } else {
+        let needed = (values.len()..).find(|seeds| 1.0 - outside(*seeds) >= 0.95);
+        Decision { verdict: Verdict::Undecided, p: None, needed: needed.map(|seeds| seeds as u64) }
     }
 }
 
@@ -100,43 +170,67 @@ pub(crate) fn exact(tested: &Tested) -> Decision {
     Decision::plain(statistics::decide(value.map(without_width).as_ref(), tested.limit))
 }
 
+impl CellOutcome {
+    /// The verdict of its numbers on a range, at 95 %: undecided if some run lacks the number. `scale` is that of their measure.
+    pub fn within(&self, [least, most]: [f64; 2], scale: Scale) -> Verdict {
+        if self.absent > 0 {
+            return Verdict::Undecided;
+        }
+        let mut values = self.law.seeds.clone();
+        values.resize(values.len() + self.unlimited, f64::INFINITY);
+        let looks = Looks::once(values.len());
+        let tested = Tested::plain(values, Limit::Between(least, most), scale);
+        // A number that is computed is the only one.
+        let computed = tested.values.len() == 1;
+        if computed { exact(&tested) } else { decided(&tested, &looks, !self.law.bimodal, "gate") }.verdict
+    }
+}
+
 /// The values that a bound tests in a cell, and their limits; none if there is nothing to compare with.
-pub(crate) fn tested(bound: &Bound, law: &str, labels: &Labels, groups: &Groups) -> Option<Tested> {
+pub(crate) fn tested(bound: &Bound, measure: &Measure, law: &str, labels: &Labels, groups: &Groups) -> Option<Tested> {
     let own = &groups[labels][law];
-    let plain = |limit: Limit| Some(Tested { values: own.values().copied().collect(), limit, margin: false });
-    let paired = |times: f64, of: &str, limit: Limit, margin: bool| {
+    let scale = measure.scale;
+    let plain = |limit: Limit| Some(Tested::plain(own.values().copied().collect(), limit, scale));
+    // Of a baseline that lacks the number for some seed nothing is known.
+    let pairs = |times: f64, of: &str| -> Option<Vec<(f64, f64)>> {
         let baseline = groups[labels].get(of)?;
-        let values = own.iter().filter_map(|(seed, value)| Some(value - times * baseline.get(seed)?)).collect();
-        Some(Tested { values, limit, margin })
+        let pair = |(seed, value): (&u64, &f64)| Some((*value, times * baseline.get(seed)?));
+        Some(own.iter().map(pair).collect::<Option<_>>().unwrap_or_default())
     };
+    let times_of = |times: f64, of: &str, limit| Some(Tested::paired(&pairs(times, of)?, limit, scale, true));
+    let more = |of: &str, limit| Some(Tested { margin: true, ..Tested::paired(&pairs(1.0, of)?, limit, scale, false) });
     match bound.asked().ok()? {
         Asked::AtMost(most) => plain(Limit::AtMost(most)),
         Asked::AtLeast(least) => plain(Limit::AtLeast(least)),
         Asked::Between(least, most) => plain(Limit::Between(least, most)),
-        Asked::AtMostTimes(times, of) => paired(times, of, Limit::AtMost(0.0), false),
-        Asked::AtLeastTimes(times, of) => paired(times, of, Limit::AtLeast(0.0), false),
-        Asked::AtMostMore(more, of) => paired(1.0, of, Limit::AtMost(more), true),
-        Asked::AtLeastLess(less, of) => paired(1.0, of, Limit::AtLeast(-less), true),
+        Asked::AtMostTimes(times, of) => times_of(times, of, Limit::AtMost(0.0)),
+        Asked::AtLeastTimes(times, of) => times_of(times, of, Limit::AtLeast(0.0)),
+        Asked::AtMostMore(most, of) => more(of, Limit::AtMost(most)),
+        Asked::AtLeastLess(less, of) => more(of, Limit::AtLeast(-less)),
         Asked::OfLargest(share, along) => {
-            let values = of_largest(share, along, law, labels, groups)?;
-            Some(Tested { values, limit: Limit::AtLeast(0.0), margin: false })
+            let pairs = of_largest(share, along, law, labels, groups)?;
+            Some(Tested::paired(&pairs, Limit::AtLeast(0.0), scale, scale == Scale::Ratio))
         }
     }
 }
 
-/// In the last cell along an axis, by how much each seed's number exceeds a share of the largest along it.
-fn of_largest(share: f64, axis: &str, law: &str, labels: &Labels, groups: &Groups) -> Option<Vec<f64>> {
-    let without = |labels: &Labels| labels.iter().filter(|(key, _)| key != axis).cloned().collect::<Labels>();
-    let wanted = without(labels);
-    let along: Vec<&Labels> = groups.keys().filter(|other| without(other) == wanted).collect();
+/// In the last cell along an axis each seed's number, and a share of the largest along it; of the seeds that all these cells have.
+fn of_largest(share: f64, axis: &str, law: &str, labels: &Labels, groups: &Groups) -> Option<Vec<(f64, f64)>> {
+    let wanted = without(axis, labels);
+    let along: Vec<&Labels> = groups.keys().filter(|other| without(axis, other) == wanted).collect();
     if along.last() != Some(&labels) || along.len() < 2 {
         return None;
     }
-    let value = |(seed, last): (&String, &f64)| {
-        let all = along.iter().filter_map(|at| groups[*at].get(law)?.get(seed));
-        last - share * all.copied().fold(f64::NEG_INFINITY, f64::max)
+    let pair = |(seed, last): (&u64, &f64)| {
+        let all = along.iter().map(|at| groups[*at].get(law)?.get(seed).copied()).collect::<Option<Vec<f64>>>()?;
+        Some((*last, share * all.into_iter().fold(f64::NEG_INFINITY, f64::max)))
     };
-    Some(groups[labels][law].iter().map(value).collect())
+    Some(groups[labels][law].iter().filter_map(pair).collect())
+}
+
+/// Labels of a cell without an axis.
+pub(crate) fn without(axis: &str, labels: &[(String, String)]) -> Labels {
+    labels.iter().filter(|(key, _)| key != axis).cloned().collect()
 }
 
 /// The law against a baseline, over the seeds that both have.
@@ -163,7 +257,7 @@ mod tests {
     use super::*;
 
     fn one(values: &[f64], limit: Limit, margin: bool) -> Decision {
-        let tested = Tested { values: values.to_vec(), limit, margin };
+        let tested = Tested { values: values.to_vec(), limit, margin, ranked: false };
         decided(&tested, &Looks::once(values.len()), true, "test")
     }
 
@@ -203,7 +297,7 @@ mod tests {
         let values: Vec<f64> = (0..100).map(|n| f64::from(u8::from(n < 9))).collect();
         let limit = Limit::AtMost(0.148);
         assert_eq!(statistics::decide(statistics::interval(&values, 0.95).as_ref(), limit), Verdict::Meets);
-        let tested = Tested { values, limit, margin: false };
+        let tested = Tested { values, limit, margin: false, ranked: false };
         let looks = Looks::once(100);
         assert_eq!(decided(&tested, &looks, false, "test").verdict, Verdict::Undecided);
     }
@@ -211,8 +305,7 @@ mod tests {
     /// Within 5 % of the baseline by both tests, or not shown to be so.
     #[test]
     fn what_is_equal_but_for_a_margin_is_said_to_be() {
-        let seeded =
-            |values: &[f64]| -> Seeded { values.iter().enumerate().map(|(n, x)| (n.to_string(), *x)).collect() };
+        let seeded = |values: &[f64]| -> Seeded { (1..).zip(values.iter().copied()).collect() };
         let baseline = seeded(&[1.0, 1.1, 0.9, 1.05]);
         let near = seeded(&[1.01, 1.12, 0.92, 1.05]);
         let far = seeded(&[1.2, 1.0, 0.8, 1.15]);
@@ -220,5 +313,62 @@ mod tests {
             assert!(against(scale, &near, &baseline).unwrap().equivalent);
             assert!(!against(scale, &far, &baseline).unwrap().equivalent);
         }
+    }
+
+    /// One infinite ratio among several decides nothing, nor does one zero. All seeds beyond the bound are worth what the sign test
+    /// gives: six are enough for 95 %, and eleven for 99.9 %.
+    #[test]
+    fn infinite_ratios_and_zeros_are_ranked() {
+        let found = |values: &[f64], looks: &Looks| {
+            let tested = Tested::plain(values.to_vec(), Limit::Between(0.1, 10.0), Scale::Ratio);
+            assert!(tested.ranked, "{values:?}");
+            decided(&tested, looks, true, "test")
+        };
+        let many = |endless: f64, other: f64, n: usize| {
+            let mut values = vec![other; n];
+            values[0] = endless;
+            values
+        };
+        for (endless, beyond) in [(f64::INFINITY, 20.0), (0.0, 0.05)] {
+            let once = |values: &[f64]| found(values, &Looks::once(values.len()));
+            assert_eq!(once(&many(endless, 1.0, 3)), Decision::plain(Verdict::Undecided));
+            assert_eq!(once(&many(endless, 1.0, 100)), Decision::plain(Verdict::Undecided));
+            let few = Decision { verdict: Verdict::Undecided, p: None, needed: Some(6) };
+            assert_eq!(once(&many(endless, beyond, 3)), few);
+            let fails = |p: f64| Decision { verdict: Verdict::Fails, p: Some(p), needed: None };
+            assert_eq!(once(&many(endless, beyond, 6)), fails(1.0 / 64.0));
+            assert_eq!(found(&many(endless, beyond, 10), &Looks::default()).verdict, Verdict::Undecided);
+            assert_eq!(found(&many(endless, beyond, 11), &Looks::default()).verdict, Verdict::Fails);
+            assert_eq!(once(&[endless; 3]), fails(0.0));
+        }
+        // Either side of the range, in turn.
+        assert_eq!(found(&[0.0, f64::INFINITY], &Looks::once(2)), Decision::plain(Verdict::Undecided));
+        // A share of nothing keeps an upper bound.
+        let nothing = Tested::plain(vec![0.0, 0.1, 0.1, 0.2, 0.1, 0.3], Limit::AtMost(1.0), Scale::Ratio);
+        assert_eq!(decided(&nothing, &Looks::once(6), true, "test").verdict, Verdict::Meets);
+    }
+
+    /// Ratios 1, 1/8 and 1/64 have the geometric mean 1/8, and logarithms with the standard deviation ln 8: Student's interval
+    /// is by e^(4.303 ln 8 / sqrt 3), or 175 times, wide to each side. That of the plain mean, 0.38, would end below zero and above 1.7.
+    #[test]
+    fn ratios_are_tested_by_their_logarithms() {
+        let values = [1.0, 0.125, 1.0 / 64.0];
+        let verdict = |limit, scale| {
+            let tested = Tested::plain(values.to_vec(), limit, scale);
+            decided(&tested, &Looks::once(3), true, "test").verdict
+        };
+        for (limit, by_ratio, by_difference) in [
+            (Limit::AtMost(20.0), Verdict::Undecided, Verdict::Meets),
+            (Limit::AtMost(25.0), Verdict::Meets, Verdict::Meets),
+            (Limit::AtLeast(0.0), Verdict::Meets, Verdict::Undecided),
+            (Limit::AtLeast(0.0005), Verdict::Meets, Verdict::Undecided),
+        ] {
+            assert_eq!(verdict(limit, Scale::Ratio), by_ratio, "{limit:?}");
+            assert_eq!(verdict(limit, Scale::Difference), by_difference, "{limit:?}");
+        }
+        let pairs = [(2.0, 1.0), (8.0, 4.0), (0.02, 0.01)];
+        let equal =
+            Tested::paired(&pairs.map(|(own, other)| (own, 2.0 * other)), Limit::AtMost(0.0), Scale::Difference, true);
+        assert_eq!(equal.values, [0.0; 3]);
     }
 }

@@ -5,11 +5,11 @@ use penstock_papers::Cell;
 use penstock_report::number::unit_of;
 
 use crate::bound::Bound;
-use crate::criterion::{Criterion, Measure, Part};
-use crate::decision::{Decision, Groups, Labels, against, decided, exact, tested};
+use crate::criterion::{Criterion, Measure, Part, Scale};
+use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, exact, tested, without};
 use crate::extent::{self, Scope};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
-use crate::statistics::{self, Limit, Spread, Verdict};
+use crate::statistics::{self, Interval, Spread, Verdict};
 
 /// The windows of each run that have the first and the second half of the measured span.
 pub const HALVES: [&str; 2] = ["first-half", "second-half"];
@@ -28,6 +28,8 @@ pub struct Runs<'a> {
 pub struct Judging<'a> {
     /// The law under test, by its label.
     pub law: &'a str,
+    /// Its name in the registry, by which criteria name it.
+    pub name: &'a str,
     /// The baselines, by their labels.
     pub baselines: &'a [String],
     /// The amount of runs.
@@ -58,7 +60,7 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
     let mut measures = Vec::new();
     let mut refusals: IndexSet<&str> = IndexSet::new();
     for measure in &criterion.measures {
-        if !measure.laws.is_empty() && measure.laws.iter().all(|law| law != judging.law) {
+        if !measure.laws.is_empty() && measure.laws.iter().all(|law| law != judging.name) {
             continue;
         }
         let Some(part) = criterion.part_of(measure) else { continue };
@@ -66,6 +68,7 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
         refusals.extend(refused);
         measures.extend(measured(part, measure, judging, cells));
     }
+    conclude(&mut measures);
     let verdict = over_all(measures.iter().map(|measured| measured.verdict));
     let (verdict, why) = match verdict {
         None => (Verdict::NotEvaluated, refusals.into_iter().collect::<Vec<_>>().join("; ")),
@@ -80,7 +83,8 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
 }
 
 /// The cells of a criterion that get more seeds: the number of seeds, the part and the labels. They are undecided, and the last look
-/// would decide them if mean and variance stayed. A measure that fails already gets none: they could not change its verdict.
+/// would decide them if mean and variance stayed. A measure that fails already gets none: they could not change its verdict. Cells that
+/// are compared along an axis get them together.
 pub fn wants_more<'a>(
     criterion: &'a Criterion,
     outcome: &'a Outcome,
@@ -91,15 +95,21 @@ pub fn wants_more<'a>(
         .measures
         .iter()
         .filter(|measured| measured.verdict != Verdict::Fails)
-        .filter_map(move |measured| Some((measured, criterion.part_of(measure(measured)?)?)))
-        .flat_map(move |(measured, part)| {
-            measured.cells.iter().filter_map(move |cell| {
+        .filter_map(move |measured| Some((measured, measure(measured)?, criterion.part_of(measure(measured)?)?)))
+        .flat_map(move |(measured, measure, part)| {
+            let axis = measure.bound.as_ref().and_then(|bound| bound.along.as_deref());
+            let due = move |cell: &'a CellOutcome| {
                 let looks = scope.looks();
                 let within_reach = |needed: &u64| looks.seeds().last().is_some_and(|last| *needed <= *last as u64);
                 cell.needed.filter(within_reach)?;
-                let seeds = looks.next(cell.law.seeds.len(), cell.verdict)?;
-                Some((seeds, part, cell.labels.as_slice()))
-            })
+                let seeds = looks.next(cell.law.seeds.len() + cell.unlimited, cell.verdict)?;
+                let beside = move |other: &&CellOutcome| match axis {
+                    Some(axis) => without(axis, &other.labels) == without(axis, &cell.labels),
+                    None => other.labels == cell.labels,
+                };
+                Some(measured.cells.iter().filter(beside).map(move |cell| (seeds, part, cell.labels.as_slice())))
+            };
+            measured.cells.iter().filter_map(due).flatten()
         })
 }
 
@@ -115,86 +125,89 @@ fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
     verdicts.max_by_key(weight)
 }
 
-/// A measure in all cells of its part; none where the law under test has its number in no cell.
+/// A measure in all cells of its part that the law under test ran, without its verdict; none where no law has its number and no bound
+/// asks for it.
 fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]) -> Option<Measured> {
-    let Judging { law, baselines, scope } = judging;
+    let Judging { law, name, baselines, scope } = judging;
     let mut groups = Groups::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
     let mut halves: IndexMap<Labels, Vec<[f64; 2]>> = IndexMap::new();
-    let (mut absent, mut unlimited) = (IndexMap::<Labels, usize>::new(), IndexMap::<Labels, usize>::new());
+    let mut absent: IndexMap<Labels, usize> = IndexMap::new();
     for cell in cells {
         let labels: Labels = cell.labels.iter().filter(|(key, _)| key != "law" && key != "seed").cloned().collect();
         if !scope.has(part, &labels) || !extent::has(&measure.cells, &labels) {
             continue;
         }
-        let who = cell.label("law").unwrap_or_default().to_owned();
+        let who = cell.label("law").unwrap_or_default();
+        // A law that never has the number has the cell nevertheless.
+        let own = groups.entry(labels.clone()).or_default().entry(who.to_owned()).or_default();
         // A number that does not apply to a run is absent from it: a queue that never settles has no time of settling.
         let Some(value) = number(measure, cell) else {
             *absent.entry(labels).or_default() += usize::from(who == law);
             continue;
         };
-        // Of a share beside what has nothing there is no mean. The bound knows what to do with it.
-        if value.is_infinite() {
-            *unlimited.entry(labels.clone()).or_default() += usize::from(who == law);
-        }
+        own.insert(seed_of(cell), value);
         if who == law {
             if cell.found("warmup-short") {
                 drifting.insert(labels.clone());
             }
             if let Some(both) = in_halves(measure, cell) {
-                halves.entry(labels.clone()).or_default().push(both);
+                halves.entry(labels).or_default().push(both);
             }
         }
-        let seed = cell.label("seed").unwrap_or_default().to_owned();
-        let by_law = groups.entry(labels).or_default().entry(who).or_default();
-        if value.is_finite() {
-            by_law.insert(seed, value);
-        }
     }
-    groups
-        .retain(|labels, by_law| by_law.get(law).is_some_and(|own| !own.is_empty() || unlimited.contains_key(labels)));
-    if groups.is_empty() {
+    groups.retain(|_, by_law| by_law.contains_key(law));
+    let bound = measure.bound.as_ref().filter(|bound| bound.binds(name));
+    let nowhere = groups.values().flat_map(IndexMap::values).all(IndexMap::is_empty);
+    if groups.is_empty() || (nowhere && bound.is_none()) {
         return None;
     }
     let mut outcomes: Vec<CellOutcome> = Vec::with_capacity(groups.len());
     for (labels, by_law) in &groups {
-        let others = || baselines.iter().filter_map(|name| Some((name, by_law.get(name)?)));
+        let others =
+            || baselines.iter().filter_map(|name| Some((name, by_law.get(name).filter(|own| !own.is_empty())?)));
         outcomes.push(CellOutcome {
             drifts: moves(halves.get(labels)).unwrap_or_else(|| drifting.contains(labels)),
             absent: absent.get(labels).copied().unwrap_or_default(),
-            unlimited: unlimited.get(labels).copied().unwrap_or_default(),
-            law: numbers(by_law[law].values().copied()),
-            baselines: others().map(|(name, own)| (name.clone(), numbers(own.values().copied()))).collect(),
+            unlimited: by_law[law].values().filter(|value| value.is_infinite()).count(),
+            law: numbers(&by_law[law], measure.scale),
+            baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure.scale))).collect(),
             against: others()
                 .filter_map(|(name, own)| Some((name.clone(), against(measure.scale, &by_law[law], own)?)))
                 .collect(),
             verdict: Verdict::Reported,
             p: None,
+            survives: false,
             needed: None,
+            run: None,
             labels: labels.clone(),
         });
     }
-    let bound = measure.bound.as_ref().filter(|bound| bound.binds(law));
     if let Some(bound) = bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
             let found = decision(bound, outcome, part, measure, (law, scope), (labels, &groups));
             (outcome.verdict, outcome.p, outcome.needed) = (found.verdict, found.p, found.needed);
         }
     }
-    let bad = |at: &usize| measure.worst.badness(outcomes[*at].law.mean);
-    let worst_cell = (0..outcomes.len()).max_by(|a, b| bad(a).total_cmp(&bad(b)).then(b.cmp(a)));
     Some(Measured {
         name: measure.name.get_ref().clone(),
         title: measure.title.clone(),
         part: measure.part.clone().unwrap_or_default(),
+        scenario: part.scenario.get_ref().clone(),
         unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
+        scale: measure.scale,
         bound: bound.map(Bound::words),
         source: bound.map(|bound| bound.source.clone()),
-        verdict: joined(&outcomes),
+        verdict: Verdict::Reported,
         worst: measure.worst,
-        worst_cell: worst_cell.unwrap_or(0),
+        worst_cell: 0,
         cells: outcomes,
     })
+}
+
+/// The seed of a run; 0 if it has none.
+pub(crate) fn seed_of(cell: &Cell) -> u64 {
+    cell.label("seed").and_then(|seed| seed.parse().ok()).unwrap_or_default()
 }
 
 /// The decision of a bound on a cell.
@@ -206,10 +219,8 @@ fn decision(
     (law, scope): (&str, Scope),
     (labels, groups): (&Labels, &Groups),
 ) -> Decision {
-    let Some(tested) = tested(bound, law, labels, groups) else { return Decision::plain(Verdict::Reported) };
-    if matches!(tested.limit, Limit::AtMost(_) | Limit::Between(..)) && outcome.unlimited > 0 {
-        Decision::plain(Verdict::Fails)
-    } else if outcome.absent > 0 {
+    let Some(tested) = tested(bound, measure, law, labels, groups) else { return Decision::plain(Verdict::Reported) };
+    if outcome.absent > 0 {
         Decision::plain(Verdict::Undecided)
     } else if part.analysis {
         exact(&tested)
@@ -245,18 +256,40 @@ fn moves(halves: Option<&Vec<[f64; 2]>>) -> Option<bool> {
     statistics::stationary(&first, &second).map(|found| !found.stationary)
 }
 
-/// The verdict of a measure by those of its cells. Of many cells one fails by chance, so a failure counts if it survives
-/// Holm's correction.
-fn joined(cells: &[CellOutcome]) -> Verdict {
-    let judged: Vec<&CellOutcome> = cells.iter().filter(|cell| cell.verdict != Verdict::Reported).collect();
-    if judged.is_empty() {
-        return Verdict::Reported;
+/// Gives the measures of a criterion their verdicts and worst cells. Of many cells one fails by chance, so a failure counts if it survives
+/// Holm's correction over all judged cells of the criterion.
+fn conclude(measures: &mut [Measured]) {
+    let all = measures.iter_mut().flat_map(|measured| &mut measured.cells);
+    let mut judged: Vec<&mut CellOutcome> = all.filter(|cell| cell.verdict != Verdict::Reported).collect();
+    // What is computed fails for certain.
+    let p = |cell: &CellOutcome| cell.p.unwrap_or_else(|| f64::from(cell.verdict != Verdict::Fails));
+    let adjusted = statistics::holm(&judged.iter().map(|cell| p(cell)).collect::<Vec<f64>>()).unwrap_or_default();
+    for (cell, holm) in judged.iter_mut().zip(adjusted) {
+        cell.survives = cell.verdict == Verdict::Fails && holm.survives;
     }
-    let p: Vec<f64> = judged.iter().map(|cell| cell.p.unwrap_or(1.0)).collect();
-    let certain = judged.iter().any(|cell| cell.verdict == Verdict::Fails && cell.p.is_none());
-    if certain || statistics::holm(&p).is_some_and(|adjusted| adjusted.iter().any(|holm| holm.survives)) {
+    for measured in measures {
+        measured.verdict = joined(&measured.cells);
+        // The worst of the cells that decide.
+        let decides = |cell: &CellOutcome| match measured.verdict {
+            Verdict::Fails => cell.survives,
+            Verdict::Undecided => matches!(cell.verdict, Verdict::Fails | Verdict::Undecided),
+            Verdict::Meets => cell.verdict == Verdict::Meets,
+            _ => true,
+        };
+        let order = |a: &(usize, &CellOutcome), b: &(usize, &CellOutcome)| measured.worse(a.1, b.1).then(b.0.cmp(&a.0));
+        let worst = measured.cells.iter().enumerate().filter(|(_, cell)| decides(cell)).max_by(order);
+        measured.worst_cell = worst.map_or(0, |(at, _)| at);
+    }
+}
+
+/// The verdict of a measure by those of its cells.
+fn joined(cells: &[CellOutcome]) -> Verdict {
+    let judged = || cells.iter().filter(|cell| cell.verdict != Verdict::Reported);
+    if judged().next().is_none() {
+        Verdict::Reported
+    } else if judged().any(|cell| cell.survives) {
         Verdict::Fails
-    } else if judged.iter().all(|cell| cell.verdict == Verdict::Meets) {
+    } else if judged().all(|cell| cell.verdict == Verdict::Meets) {
         Verdict::Meets
     } else {
         Verdict::Undecided
@@ -280,19 +313,30 @@ pub(crate) fn unit(measure: &Measure) -> String {
     }
 }
 
-/// A number over seeds.
-pub(crate) fn numbers(values: impl Iterator<Item = f64>) -> Numbers {
-    let seeds: Vec<f64> = values.collect();
+/// A number over seeds. On a scale of ratios its mean and intervals are those of the logarithms, if all seeds have them. Of what is
+/// infinite for some seed, or zero on a scale of ratios, there is no interval.
+pub(crate) fn numbers(own: &Seeded, scale: Scale) -> Numbers {
+    let finite = own.iter().filter(|(_, value)| value.is_finite());
+    let (seed_numbers, seeds): (Vec<u64>, Vec<f64>) = finite.map(|(seed, value)| (*seed, *value)).unzip();
     let spread = statistics::spread(&seeds);
-    let interval = statistics::interval(&seeds, 0.95).filter(|_| spread != Some(Spread::Deterministic));
     let bimodal = spread == Some(Spread::Bimodal);
-    let drawn = || statistics::bootstrap(&seeds, statistics::mean, 0.95, "mean");
+    let logarithms = scale == Scale::Ratio && seeds.iter().all(|value| *value > 0.0);
+    let back = |x: f64| if logarithms { libm::exp(x) } else { x };
+    let values: Vec<f64> = seeds.iter().map(|x| if logarithms { libm::log(*x) } else { *x }).collect();
+    let endless = seeds.len() < own.len() || (scale == Scale::Ratio && seeds.contains(&0.0));
+    let between = |interval: Interval| (back(interval.low), back(interval.high));
+    let student = || statistics::interval(&values, 0.95).filter(|_| spread != Some(Spread::Deterministic));
+    let drawn = || statistics::bootstrap(&values, statistics::mean, 0.95, "mean").filter(|_| bimodal);
+    let ends = seeds.iter().copied().reduce(f64::min).zip(seeds.iter().copied().reduce(f64::max));
+    // Rounding of logarithms must not put the mean of equal values outside of them.
+    let mean = statistics::mean(&values).zip(ends).map(|(mean, (least, most))| back(mean).clamp(least, most));
     Numbers {
-        bootstrap: bimodal.then(drawn).flatten().map(|interval| (interval.low, interval.high)),
-        mean: statistics::mean(&seeds).unwrap_or(f64::NAN),
-        interval: interval.map(|interval| (interval.low, interval.high)),
+        bootstrap: (!endless).then(drawn).flatten().map(between),
+        mean: mean.unwrap_or(f64::NAN),
+        interval: (!endless).then(student).flatten().map(between),
         bimodal,
         seeds,
+        seed_numbers,
     }
 }
 
@@ -321,7 +365,7 @@ mod tests {
         let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
         let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
         let scope = Scope { extent: Extent::Standard, linux: false };
-        let judging = Judging { law: "fast", baselines: &[], scope };
+        let judging = Judging { law: "fast", name: "fast", baselines: &[], scope };
         let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
         (wants_more(&criterion, &outcome, scope).map(|(seeds, ..)| seeds).collect(), outcome.verdict)
     }
@@ -337,5 +381,109 @@ mod tests {
         assert_eq!(more(&far), (vec![], Verdict::Undecided));
         assert_eq!(more(&[near.clone(), far].concat()), (vec![30], Verdict::Undecided));
         assert_eq!(more(&[near, failing].concat()), (vec![], Verdict::Fails));
+    }
+
+    /// A run of a law in a buffer; without a delay it lacks the number.
+    fn run(law: &str, buffer: &str, seed: u64, delay_s: Option<f64>) -> Cell {
+        let labels =
+            [("law", law), ("links.bottleneck.buffer", buffer), ("path", "P-dsl"), ("seed", &seed.to_string())]
+                .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let link = delay_s.map_or(json!({}), |delay| json!({ "delay_s": delay }));
+        Cell::of_json(labels.to_vec(), json!({ "links": { "bottleneck": link } }))
+    }
+
+    /// The outcome of three seeds of each law and buffer.
+    fn outcome(bound: &str, runs: &[(&str, &str, [Option<f64>; 3])]) -> Outcome {
+        let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
+        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", bound);
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let baselines = ["newreno".to_owned(), "cubic".to_owned()];
+        let scope = Scope { extent: Extent::Quick, linux: false };
+        let judging = Judging { law: "fast", name: "fast", baselines: &baselines, scope };
+        let cells: Vec<Cell> = runs
+            .iter()
+            .flat_map(|(law, buffer, seeds)| (1..).zip(seeds).map(|(seed, delay)| run(law, buffer, seed, *delay)))
+            .collect();
+        judge(&criterion, judging, |_| Runs { cells: &cells, refused: None })
+    }
+
+    const NEVER: [Option<f64>; 3] = [None; 3];
+
+    fn about(delay_s: f64) -> [Option<f64>; 3] {
+        [0.99, 1.0, 1.01].map(|by| Some(by * delay_s))
+    }
+
+    /// A law that never has the number in one cell does not meet the bound by its other cells: that cell is undecided, and the worst.
+    #[test]
+    fn a_number_that_no_run_has_decides_nothing() {
+        let all = |never| [("fast", "1 bdp", about(0.1)), ("fast", "8 bdp", never), ("newreno", "8 bdp", about(0.1))];
+        assert_eq!(outcome("at_most = 1.0", &all(about(0.1))).verdict, Verdict::Meets);
+        let found = outcome("at_most = 1.0", &all(NEVER));
+        let measured = &found.measures[0];
+        let cell = &measured.cells[measured.worst_cell];
+        assert_eq!((found.verdict, measured.cells.len(), cell.absent), (Verdict::Undecided, 2, 3));
+        assert_eq!((cell.words().contains("8 bdp"), cell.verdict, cell.needed), (true, Verdict::Undecided, None));
+        assert_eq!(cell.within([0.0, 9.0], measured.scale), Verdict::Undecided);
+        // Nobody has it anywhere: the bound is there, and undecided.
+        assert_eq!(outcome("at_most = 1.0", &[("fast", "1 bdp", NEVER)]).verdict, Verdict::Undecided);
+        assert_eq!(
+            outcome("at_most = 1.0, except = [\"fast\"]", &[("fast", "1 bdp", NEVER)]).verdict,
+            Verdict::NotEvaluated
+        );
+        // A baseline without the number is no reason to pass.
+        let beside = |theirs| [("fast", "1 bdp", about(0.1)), ("newreno", "1 bdp", theirs)];
+        let times = "at_most_times = 2.0, of = \"newreno\"";
+        assert_eq!(outcome(times, &beside(about(0.1))).verdict, Verdict::Meets);
+        assert_eq!(outcome(times, &beside(NEVER)).verdict, Verdict::Undecided);
+    }
+
+    /// The seeds keep their numbers if one of them lacks the measured number.
+    #[test]
+    fn seeds_keep_their_numbers() {
+        let found = outcome("at_most = 1.0", &[("fast", "1 bdp", [Some(0.1), None, Some(0.3)])]);
+        let law = &found.measures[0].cells[0].law;
+        assert_eq!((&law.seed_numbers[..], &law.seeds[..]), (&[1, 3][..], &[0.1, 0.3][..]));
+    }
+
+    /// The worst cell is one of those that decide: of a bound on a ratio to a baseline it is not that with the largest number.
+    #[test]
+    fn the_headline_is_of_a_cell_that_decides() {
+        let runs = [
+            ("fast", "1 bdp", about(0.3)),
+            ("newreno", "1 bdp", about(0.1)),
+            ("fast", "8 bdp", about(0.9)),
+            ("newreno", "8 bdp", about(0.9)),
+        ];
+        let found = outcome("at_most_times = 2.0, of = \"newreno\"", &runs);
+        let (measured, cell) = found.headline().unwrap();
+        assert_eq!((found.verdict, measured.verdict), (Verdict::Fails, Verdict::Fails));
+        assert!(cell.words().contains("1 bdp") && cell.survives, "{cell:?}");
+    }
+
+    /// Holm's correction counts the cells of all measures: p of 0.03 stands alone, and not beside another measure.
+    #[test]
+    fn the_correction_is_over_the_criterion() {
+        let found = outcome("at_most = 1.0", &[("fast", "1 bdp", about(0.1))]);
+        let mut measures = vec![found.measures[0].clone(), found.measures[0].clone()];
+        let cell = &mut measures[0].cells[0];
+        (cell.verdict, cell.p) = (Verdict::Fails, Some(0.03));
+        conclude(&mut measures[..1]);
+        assert!(measures[0].verdict == Verdict::Fails && measures[0].cells[0].survives);
+        conclude(&mut measures);
+        assert!(measures[0].verdict == Verdict::Undecided && !measures[0].cells[0].survives);
+        assert_eq!(measures[1].verdict, Verdict::Meets);
+    }
+
+    /// Of ratios the mean is the geometric one, and no interval is below zero; beside a zero or an infinite one there is none.
+    #[test]
+    fn numbers_of_ratios_are_geometric() {
+        let of = |values: [f64; 3], scale| numbers(&(1..).zip(values).collect(), scale);
+        let found = of([1.0, 0.125, 1.0 / 64.0], Scale::Ratio);
+        assert!((found.mean - 0.125).abs() < 1e-12 && found.interval.is_some_and(|(low, _)| low > 0.0), "{found:?}");
+        assert!(of([1.0, 0.125, 1.0 / 64.0], Scale::Difference).interval.is_some_and(|(low, _)| low < 0.0));
+        assert_eq!(of([0.1; 3], Scale::Ratio).mean, 0.1);
+        for endless in [0.0, f64::INFINITY] {
+            assert_eq!(of([1.0, 2.0, endless], Scale::Ratio).interval, None);
+        }
     }
 }

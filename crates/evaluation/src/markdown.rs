@@ -2,13 +2,27 @@
 
 use std::fmt::Write as _;
 
-use penstock_report::number::quantity;
+use indexmap::IndexSet;
+use penstock_report::number::{ABSENT, Prefix, quantity, short};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
+use crate::criterion::Battery;
 use crate::outcome::{Beside, BesideRow, CellOutcome, Evaluation, Measured, Numbers, Outcome, cell_words};
+use crate::statistics::Verdict;
 
 /// The most columns of a line (RFC 7994, section 4.3).
 pub const WIDTH: usize = 72;
+
+/// An end of an interval that is more times away than this says nothing more.
+const FAR: f64 = 1000.0;
+
+/// The texts that RFC 9743 requires and no run can write: each with its section.
+pub(crate) const TEXTS: [(&str, &str); 4] = [
+    ("RFC 9743, 5.3.1", "the deviations from the principles of RFC 2914 and RFC 7141, and their reasons"),
+    ("RFC 9743, 5.3.2", "whether the algorithm can be deployed step by step, and what that needs"),
+    ("RFC 9743, 6.2", "whether the algorithm relies on explicit signals, and how tunnels change these signals"),
+    ("Security considerations", "what an attacker or a receiver that cheats can reach with the algorithm"),
+];
 
 /// The page, with the command that makes it. The same evaluation gives the same bytes.
 pub fn write(evaluation: &Evaluation, command: &str) -> String {
@@ -32,68 +46,128 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     }
     for outcome in &evaluation.criteria {
         line("");
-        line(&block(outcome));
+        line(&block(evaluation, outcome, command));
+    }
+    if asks_for_texts(evaluation) {
+        line("");
+        line("## To be written by the author");
+        line("");
+        let texts: Vec<String> = TEXTS.iter().map(|(place, what)| format!("{place}: {what}.")).collect();
+        line(&list(texts.iter().map(String::as_str)));
     }
     page.trim_end().to_owned() + "\n"
 }
 
 /// The law, the extent and the method of the evaluation.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
-    let Evaluation { setting, source, world, runs, code, .. } = evaluation;
+    let Evaluation { setting, source, code, version, .. } = evaluation;
     vec![
         format!(
             "Law: `{setting}`. Source: {source}. Beside it, in the same cells and with the same seeds: {}.",
             evaluation.baselines.join(", ")
         ),
-        format!(
-            "{runs} runs in the {world} world, {} seeds a cell. A number is the mean over seeds with its 95 % confidence \
-             interval. `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does \
-             neither. Of many cells, a failure counts if it survives Holm's correction. Code: {}.",
-            evaluation.scope().seeds(),
-            code.get(..24).unwrap_or(code)
-        ),
+        format!("{}. Penstock {version}, code: {}.", amount(evaluation), code.get(..24).unwrap_or(code)),
+        "A number is the mean over seeds with its 95 % confidence interval; of ratios, times and rates it is the geometric mean. \
+         `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does neither. A number in \
+         brackets behind `undecided` is about the number of seeds that would decide. Of many cells, a failure counts if it survives \
+         Holm's correction over the cells of its criterion: `fails (H)` does not survive. A star marks a cell that is not stationary. If \
+         the seeds fall into two groups, each seed's number is there."
+            .to_owned(),
         format!("Verdicts: {}.", evaluation.counted()),
         format!("Reproduce: `{command}`."),
     ]
 }
 
-/// The table of all criteria.
+/// The number of runs, with the seeds, and of analyses.
+pub(crate) fn amount(evaluation: &Evaluation) -> String {
+    let Evaluation { runs, analyses, world, seeds, .. } = evaluation;
+    let mut parts = Vec::new();
+    if *runs > 0 || *analyses == 0 {
+        let mut text = format!("{runs} runs in the {world} world");
+        if let (1.., [first, more @ ..]) = (*runs, &seeds[..]) {
+            let _ = write!(text, ", seeds 1 to {first} in each cell");
+            if let Some(most) = more.last() {
+                let _ = write!(text, ", up to {most} in undecided cells");
+            }
+        }
+        parts.push(text);
+    }
+    if *analyses > 0 {
+        parts.push(format!("{analyses} analyses, which have no seeds"));
+    }
+    parts.join("; ")
+}
+
+/// True if the criteria are those of a document that asks its author for texts.
+pub(crate) fn asks_for_texts(evaluation: &Evaluation) -> bool {
+    evaluation.criteria.iter().any(|outcome| outcome.battery != Battery::Queue)
+}
+
+/// The table of all criteria: the mean in the worst cell of the measure that decides, without its interval.
 fn summary_table(evaluation: &Evaluation) -> String {
-    let rows: Vec<[String; 4]> = evaluation
-        .criteria
-        .iter()
-        .map(|outcome| {
-            let headline = outcome.measures.first().map(headline).unwrap_or_default();
-            [outcome.id.clone(), outcome.place(), outcome.verdict.to_string(), headline]
-        })
-        .collect();
-    table(["Id", "Document", "Verdict", "Worst cell"], &rows)
+    let heads =
+        ["Id", "Verdict", evaluation.law.as_str()].into_iter().chain(evaluation.baselines.iter().map(String::as_str));
+    let row = |outcome: &Outcome| {
+        let mut row = vec![outcome.id.clone(), outcome.verdict.to_string()];
+        let headline = outcome.headline();
+        let own = |(measured, cell): (&Measured, &CellOutcome)| {
+            let lacks = cell.law.seeds.is_empty() || cell.absent + cell.unlimited > 0 || cell.law.bimodal;
+            let show = |x: f64| quantity(x, &measured.unit, 3);
+            if lacks { in_cell(cell, &show) } else { show(cell.law.mean) }
+        };
+        row.push(headline.map(own).unwrap_or_default());
+        let theirs = |name: &String| {
+            headline.map(|(measured, cell)| of_baseline(cell, name, &|x| quantity(x, &measured.unit, 3)))
+        };
+        row.extend(evaluation.baselines.iter().map(|name| theirs(name).unwrap_or_default()));
+        row
+    };
+    let about =
+        "The numbers are those of the worst cell of the measure that decides; the section of the criterion names both.";
+    let rows: Vec<Vec<String>> = evaluation.criteria.iter().map(row).collect();
+    format!("{}\n\n{}", wrapped(about), table(&heads.collect::<Vec<_>>(), &rows))
 }
 
-/// The main number of a criterion in its worst cell.
-fn headline(measured: &Measured) -> String {
-    let Some(cell) = measured.cells.get(measured.worst_cell) else { return String::new() };
-    format!("{} {}", measured.title, in_cell(cell, &measured.unit))
-}
-
-/// A mean with its interval.
-pub(crate) fn number(numbers: &Numbers, unit: &str) -> String {
-    let mean = quantity(numbers.mean, unit, 3);
+/// A mean with its interval; `show` gives a number its unit.
+pub(crate) fn number(numbers: &Numbers, show: &dyn Fn(f64) -> String) -> String {
+    let mean = numbers.mean;
     match numbers.interval {
         Some((low, high)) if low < high => {
-            format!("{mean} ({} to {})", quantity(low, unit, 3), quantity(high, unit, 3))
+            format!("{} ({} to {})", show(mean), end(low, mean, show), end(high, mean, show))
         }
-        _ => mean,
+        _ => show(mean),
     }
 }
 
-/// The number of the law in a cell, and in how many runs it is where some lack it.
-pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
-    let present = cell.law.seeds.len();
-    let all = present + cell.absent + cell.unlimited;
-    let mut text = if present == 0 { String::new() } else { number(&cell.law, unit) };
-    if cell.absent > 0 && present > 0 {
-        let _ = write!(text, " in {present} of {all} runs");
+/// An end of the interval of a mean.
+pub(crate) fn end(end: f64, mean: f64, show: &dyn Fn(f64) -> String) -> String {
+    if mean > 0.0 && end > FAR * mean {
+        format!("over {}", show(FAR * mean))
+    } else if end > 0.0 && FAR * end < mean {
+        format!("under {}", show(mean / FAR))
+    } else {
+        show(end)
+    }
+}
+
+/// The number of the law in a cell, of each seed if the mean describes none; and in how many runs it is where some lack it.
+pub(crate) fn in_cell(cell: &CellOutcome, show: &dyn Fn(f64) -> String) -> String {
+    let Numbers { seeds, bimodal, bootstrap, .. } = &cell.law;
+    let all = seeds.len() + cell.absent + cell.unlimited;
+    let mut text = String::new();
+    if *bimodal {
+        let seeds: Vec<String> = seeds.iter().map(|x| show(*x)).collect();
+        let _ = write!(text, "seeds: {}", seeds.join(", "));
+        if let Some((low, high)) = bootstrap {
+            let _ = write!(text, "; mean {} to {}", show(*low), show(*high));
+        }
+    } else if !seeds.is_empty() {
+        text = number(&cell.law, show);
+    }
+    if cell.absent == all {
+        let _ = write!(text, "in none of {all} runs");
+    } else if cell.absent > 0 {
+        let _ = write!(text, " in {} of {all} runs", all - cell.absent);
     }
     if cell.unlimited > 0 {
         let _ = write!(text, " infinite in {} of {all} runs", cell.unlimited);
@@ -101,8 +175,32 @@ pub(crate) fn in_cell(cell: &CellOutcome, unit: &str) -> String {
     text.trim_start().to_owned()
 }
 
+/// The mean of a baseline in a cell; a dash if it has none.
+pub(crate) fn of_baseline(cell: &CellOutcome, name: &str, show: &dyn Fn(f64) -> String) -> String {
+    match cell.baselines.get(name) {
+        None => ABSENT.to_owned(),
+        Some(numbers) if numbers.seeds.is_empty() => "infinite".to_owned(),
+        Some(numbers) => show(numbers.mean),
+    }
+}
+
+/// The cell that decides, its scenario, and how to run it again.
+pub(crate) fn deciding(outcome: &Outcome, command: &str) -> Option<String> {
+    let (measured, cell) = outcome.headline()?;
+    let number = in_cell(cell, &|x| quantity(x, &measured.unit, 3));
+    let mut text = format!("Worst cell: {}, {number} at {}. ", measured.title, cell.words());
+    let _ = write!(text, "Scenario: `scenarios/{}.toml`.", measured.scenario);
+    if let Some(run) = &cell.run {
+        let program = command.split(' ').next().unwrap_or_default();
+        let short = run.get(..8).unwrap_or(run);
+        let _ = write!(text, " Scenario hash of its first seed: {run}. Once evaluated, it runs again with ");
+        let _ = write!(text, "`{program} run out/evaluation-runs/*/*-{short}/record.toml`.");
+    }
+    Some(text)
+}
+
 /// The measurements of one criterion.
-fn block(outcome: &Outcome) -> String {
+fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
     let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.requirement)));
     let mut verdict = format!("Verdict: {}.", outcome.verdict);
@@ -113,48 +211,59 @@ fn block(outcome: &Outcome) -> String {
         let _ = write!(verdict, " {}", outcome.notes);
     }
     let _ = writeln!(text, "{}", wrapped(&verdict));
+    if let Some(deciding) = deciding(outcome, command) {
+        let _ = writeln!(text, "\n{}", wrapped(&deciding));
+    }
     for measured in &outcome.measures {
-        let mut about = format!("{}: {}", measured.title, measured.verdict);
-        if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
-            let _ = write!(about, "; bound: {bound} ({source})");
-        }
-        let _ = writeln!(text, "\n{}\n", wrapped(&format!("{about}.")));
-        text.push_str(&cells(measured));
+        text.push_str(&cells(evaluation, measured));
     }
     text.trim_end().to_owned()
 }
 
 /// A measure in its cells; of many the worst, and the others are left to the JSON file.
-fn cells(measured: &Measured) -> String {
+fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     const MOST: usize = 8;
-    let mut order: Vec<usize> = (0..measured.cells.len()).collect();
+    let mut order: Vec<&CellOutcome> = measured.cells.iter().collect();
     if measured.cells.len() > MOST {
-        let bad = |at: &usize| measured.worst.badness(measured.cells[*at].law.mean);
-        order.sort_by(|a, b| bad(b).total_cmp(&bad(a)));
+        order.sort_by(|a, b| measured.worse(b, a));
         order.truncate(MOST);
     }
-    let row = |at: &usize| {
-        let cell: &CellOutcome = &measured.cells[*at];
-        let others: Vec<String> =
-            cell.baselines.values().map(|numbers| quantity(numbers.mean, &measured.unit, 3)).collect();
-        let mut sign = if measured.bound.is_some() { cell.verdict.to_string() } else { String::new() };
-        if let Some(seeds) = cell.needed {
-            let _ = write!(sign, " (about {seeds} seeds)");
-        }
+    // One unit for all numbers leaves room for them.
+    let largest = order.iter().map(|cell| cell.law.mean.abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
+    let prefix = Prefix::for_value(largest, &measured.unit);
+    let show = |x: f64| short(x / prefix.factor, 3);
+    let mut about = measured.title.clone();
+    if !measured.unit.is_empty() {
+        let _ = write!(about, " [{}{}]", prefix.symbol, measured.unit);
+    }
+    let _ = write!(about, ": {}", measured.verdict);
+    if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
+        let _ = write!(about, "; bound: {bound} ({source})");
+    }
+    let row = |cell: &&CellOutcome| {
+        let mut sign = match (measured.bound.is_some(), cell.verdict, cell.needed) {
+            (false, ..) => String::new(),
+            (true, Verdict::Fails, _) if !cell.survives => "fails (H)".to_owned(),
+            (true, verdict, Some(seeds)) => format!("{verdict} ({seeds})"),
+            (true, verdict, None) => verdict.to_string(),
+        };
         if cell.drifts {
             sign.push_str(" *");
         }
-        [cell.words(), in_cell(cell, &measured.unit), others.join(", "), sign]
+        let mut row = vec![cell.words(), in_cell(cell, &show)];
+        row.extend(evaluation.baselines.iter().map(|name| of_baseline(cell, name, &show)));
+        row.push(sign);
+        row
     };
-    let rows: Vec<[String; 4]> = order.iter().map(row).collect();
-    let mut text = table(["Cell", "Law", "Baselines", "Verdict"], &rows);
-    if order.len() < measured.cells.len() {
-        let rest = measured.cells.len() - order.len();
-        let _ = write!(
-            text,
-            "\n{}\n",
-            wrapped(&format!("The worst of {} cells; {rest} more in evaluation.json.", rest + order.len()))
-        );
+    let rows: Vec<Vec<String>> = order.iter().map(row).collect();
+    let mut heads = vec!["Cell", evaluation.law.as_str()];
+    heads.extend(evaluation.baselines.iter().map(String::as_str));
+    heads.push("Verdict");
+    let left = measured.cells.len() - rows.len();
+    let mut text = format!("\n{}\n\n{}", wrapped(&format!("{about}.")), table(&heads, &rows));
+    if left > 0 {
+        let more = format!("The worst of {} cells; {left} more in evaluation.json.", measured.cells.len());
+        let _ = write!(text, "\n{}\n", wrapped(&more));
     }
     text
 }
@@ -170,7 +279,7 @@ fn worlds(first: &str, beside: &Beside) -> String {
     let mut text = format!("## The {world} world beside the {first} world\n\n{}\n", wrapped(&about));
     let numbers = |row: &BesideRow| {
         let mean = |numbers: &Numbers| quantity(numbers.mean, &row.unit, 3);
-        [
+        vec![
             format!("{} {}", row.id, row.title),
             format!("{}; {}", row.law, cell_words(&row.labels)),
             format!("{} / {}", mean(&row.second), mean(&row.first)),
@@ -179,19 +288,19 @@ fn worlds(first: &str, beside: &Beside) -> String {
     };
     if !rows.is_empty() {
         let means = format!("{world} / {first}");
-        let rows: Vec<[String; 4]> = rows.iter().map(numbers).collect();
-        let _ = write!(text, "\n{}", table(["Measure", "Law and cell", &means, "Difference"], &rows));
+        let rows: Vec<Vec<String>> = rows.iter().map(numbers).collect();
+        let _ = write!(text, "\n{}", table(&["Measure", "Law and cell", &means, "Difference"], &rows));
     }
     if !not_run.is_empty() {
-        let rows: Vec<[String; 2]> = not_run
+        let rows: Vec<Vec<String>> = not_run
             .iter()
-            .map(|one| [[&one.id[..], &one.measures.join(", ")].join(" ").trim_end().to_owned(), one.why.clone()])
+            .map(|one| vec![[&one.id[..], &one.measures.join(", ")].join(" ").trim_end().to_owned(), one.why.clone()])
             .collect();
         let _ = write!(
             text,
             "\n{}\n\n{}",
             wrapped(&format!("Not run in the {world} world:")),
-            table(["Id", "Reason"], &rows)
+            table(&["Id", "Reason"], &rows)
         );
     }
     text.trim_end().to_owned()
@@ -209,37 +318,62 @@ pub(crate) fn per_cent(row: &BesideRow) -> String {
     }
 }
 
-/// A table of kramdown-rfc, within [`WIDTH`]: the widest column gives way, its cells are cut into further rows.
-fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = heads.map(|head| head.chars().count());
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+/// A table of kramdown-rfc, within [`WIDTH`]. A row is one line, so what is too wide for it is a number in brackets there, and stands in a
+/// list below the table.
+fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+    /// Room for a number in brackets.
+    const NUMBER: usize = 5;
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    let mut lines: Vec<Vec<String>> =
+        [&heads].into_iter().chain(rows).map(|row| row.iter().map(|x| plain(x)).collect()).collect();
+    let mut below: IndexSet<String> = IndexSet::new();
+    let widths = loop {
+        let width = |at: usize| lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..heads.len()).map(|at| width(at).unwrap_or(0)).collect();
+        let total = widths.iter().sum::<usize>() + 3 * widths.len() + 1;
+        let Some((at, widest)) = widths.iter().copied().enumerate().max_by_key(|(_, width)| *width) else {
+            break widths;
+        };
+        if total <= WIDTH || widest <= NUMBER {
+            break widths;
+        }
+        let room = widest.saturating_sub(total - WIDTH).max(NUMBER);
+        for cell in lines.iter_mut().filter_map(|line| line.get_mut(at)).filter(|cell| cell.chars().count() > room) {
+            let number = below.insert_full(std::mem::take(cell)).0 + 1;
+            *cell = format!("({number})");
+        }
+    };
+    let mut text = String::new();
+    for (n, line) in lines.iter().enumerate() {
+        let cells = line.iter().zip(widths.iter().copied()).map(|(cell, width)| format!(" {cell:width$} "));
+        let _ = writeln!(text, "|{}|", cells.collect::<Vec<_>>().join("|"));
+        if n == 0 {
+            let rules: Vec<String> = widths.iter().map(|width| "-".repeat(width + 2)).collect();
+            let _ = writeln!(text, "|{}|", rules.join("|"));
         }
     }
-    let borders = 3 * N + 1;
-    while widths.iter().sum::<usize>() + borders > WIDTH {
-        let Some(widest) = widths.iter_mut().max() else { break };
-        *widest -= 1;
+    if !below.is_empty() {
+        let _ = write!(text, "\n{}", list(below.iter().map(String::as_str)));
     }
+    text
+}
+
+/// A numbered list.
+fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
-    let line = |cells: &[String]| {
-        let cells = cells.iter().zip(widths).map(|(cell, width)| format!(" {cell:width$} "));
-        format!("|{}|\n", cells.collect::<Vec<_>>().join("|"))
-    };
-    let rule = |sign: &str| format!("|{}|\n", widths.map(|width| sign.repeat(width + 2)).join("|"));
-    text.push_str(&line(&heads.map(str::to_owned)));
-    text.push_str(&rule("-"));
-    for row in rows {
-        // A cell that is too wide goes on in the next lines.
-        let parts: Vec<Vec<String>> = row.iter().zip(widths).map(|(cell, width)| cut(cell, width)).collect();
-        let height = parts.iter().map(Vec::len).max().unwrap_or(0).max(1);
-        for at in 0..height {
-            let cells: Vec<String> = parts.iter().map(|part| part.get(at).cloned().unwrap_or_default()).collect();
-            text.push_str(&line(&cells));
+    for (n, item) in (1..).zip(items) {
+        let number = format!("{n}. ");
+        let indent = " ".repeat(number.len());
+        for (at, line) in cut(item, WIDTH - number.len()).iter().enumerate() {
+            let _ = writeln!(text, "{}{line}", if at == 0 { &number } else { &indent });
         }
     }
     text
+}
+
+/// A text without the sign of a table.
+fn plain(text: &str) -> String {
+    text.replace('|', "/")
 }
 
 /// A text in lines of `width`, cut at spaces where there are some; no sign of it is one of a table.
@@ -248,7 +382,7 @@ fn cut(text: &str, width: usize) -> Vec<String> {
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    textwrap::wrap(&text.replace('|', "/"), options).into_iter().map(String::from).collect()
+    textwrap::wrap(&plain(text), options).into_iter().map(String::from).collect()
 }
 
 /// A paragraph in lines of [`WIDTH`].
@@ -260,16 +394,31 @@ fn wrapped(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// One row is one line, and what has no room in it stands below.
     #[test]
     fn a_table_stays_within_its_width() {
         let long =
             "links.bottleneck.buffer 1 bdp, path P-bb, a-word-that-is-much-longer-than-any-column-of-the-table-may-be";
-        let row = ["EV-04".to_owned(), long.to_owned(), "meets".to_owned(), "12 ms (11 ms to 13 ms)".to_owned()];
-        let text = table(["Id", "Cell", "Verdict", "Number"], &[row]);
+        let row = ["EV-04", long, "meets", "12 ms (11 ms to 13 ms)"].map(str::to_owned).to_vec();
+        let text = table(&["Id", "Cell", "Verdict", "Number"], &[row.clone(), row]);
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-        assert!(text.lines().count() > 3 && text.contains("P-bb"), "{text}");
-        let lengths: std::collections::BTreeSet<usize> = text.lines().map(|line| line.chars().count()).collect();
-        assert_eq!(lengths.len(), 1, "{text}");
+        let (rows, below) = text.split_once("\n\n").unwrap();
+        let lengths: std::collections::BTreeSet<usize> = rows.lines().map(|line| line.chars().count()).collect();
+        assert_eq!((rows.lines().count(), lengths.len()), (4, 1), "{text}");
+        assert!(
+            rows.contains("| (1)  |") && below.starts_with("1. links.bottleneck.buffer 1 bdp, path P-bb,\n   a-word"),
+            "{text}"
+        );
+    }
+
+    /// Of an interval that says nothing only that is shown.
+    #[test]
+    fn an_end_that_is_far_away_is_cut() {
+        let show = |x: f64| format!("{x}");
+        let numbers = |low, high| Numbers { mean: 0.5, interval: Some((low, high)), ..Numbers::default() };
+        assert_eq!(number(&numbers(3.89e-12, 1.5e9), &show), "0.5 (under 0.0005 to over 500)");
+        assert_eq!(number(&numbers(0.25, 1.0), &show), "0.5 (0.25 to 1)");
+        assert_eq!(number(&numbers(-0.1, 1.1), &show), "0.5 (-0.1 to 1.1)");
     }
 
     #[test]

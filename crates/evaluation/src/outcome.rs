@@ -1,5 +1,6 @@
 //! The results of an evaluation: the content of `evaluation.json`.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
@@ -24,10 +25,19 @@ pub struct Evaluation {
     pub baselines: Vec<String>,
     /// The amount of runs.
     pub extent: Extent,
+    /// The number of seeds that each cell has at first, and the numbers for cells that are then undecided. They count from 1.
+    #[serde(default)]
+    pub seeds: Vec<usize>,
     /// The world of the runs.
     pub world: String,
     /// The number of runs, those of baselines included.
     pub runs: usize,
+    /// The number of cells that are analysed and not run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub analyses: usize,
+    /// The version of Penstock.
+    #[serde(default)]
+    pub version: String,
     /// The code that computed them, as in `record.toml`.
     pub code: String,
     /// Every criterion of the battery, in order.
@@ -139,8 +149,14 @@ pub struct Measured {
     /// The part of the criterion that it belongs to; empty where there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub part: String,
+    /// The scenario of its cells: a file of `evaluation/scenarios`, without `.toml`.
+    #[serde(default)]
+    pub scenario: String,
     /// Its unit; empty for plain numbers.
     pub unit: String,
+    /// The scale of its mean: of ratios the geometric one.
+    #[serde(default)]
+    pub scale: Scale,
     /// The bound in words; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
@@ -151,7 +167,7 @@ pub struct Measured {
     pub verdict: Verdict,
     /// Which cell is the worst.
     pub worst: Worst,
-    /// The worst cell, by its index in `cells`.
+    /// The worst of the cells that decide the verdict, by its index in `cells`.
     pub worst_cell: usize,
     /// Every cell.
     pub cells: Vec<CellOutcome>,
@@ -170,10 +186,16 @@ pub struct CellOutcome {
     pub against: IndexMap<String, Against>,
     /// The verdict of this cell.
     pub verdict: Verdict,
-    /// The probability of such a distance from the bound if the mean were on it, by a one-sided t test; absent where the bound
-    /// is kept, or all seeds agree.
+    /// The probability of such a distance from the bound if the mean were on it, by a one-sided t test, or by the sign test of the
+    /// median; absent where the bound is not missed, or the number is computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
+    /// True if this cell fails, and still does after Holm's correction over the cells of the criterion.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub survives: bool,
+    /// The identity of the law's run with the first seed, as in its record; absent where nothing ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The number of seeds that would decide an undecided cell, if the mean and the variance stayed as they are; absent if the
     /// mean is on the bound, or some runs lack the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +204,7 @@ pub struct CellOutcome {
     /// numbers are of the runs that have it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub absent: usize,
-    /// The number of runs of the law with an infinite number: a share beside something that has nothing. The other numbers are
+    /// The number of runs of the law with an infinite number: a share beside something that has nothing. The mean and the seeds are
     /// of the runs where it is finite.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlimited: usize,
@@ -204,10 +226,12 @@ const fn is_zero(n: &usize) -> bool {
 /// A number over seeds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Numbers {
-    /// The mean; not a number, and null in JSON, where no run has a finite one.
+    /// The mean, on a scale of ratios the geometric one if all are above zero; not a number, and null in JSON, where no run has a
+    /// finite one.
     #[serde(deserialize_with = "number_or_null")]
     pub mean: f64,
-    /// The ends of its 95 % confidence interval (Student); absent with one seed, or where all seeds agree.
+    /// The ends of its 95 % confidence interval (Student); absent with one seed, where all seeds agree, and
+    /// where one is infinite, or zero on a scale of ratios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
     /// The ends of its 95 % interval by the bootstrap, where the seeds fall into two groups.
@@ -215,6 +239,9 @@ pub struct Numbers {
     pub bootstrap: Option<(f64, f64)>,
     /// Each seed's number, in the order of the seeds.
     pub seeds: Vec<f64>,
+    /// The seed of each of these numbers.
+    #[serde(default)]
+    pub seed_numbers: Vec<u64>,
     /// True if the seeds fall into two groups, so that the mean describes neither.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bimodal: bool,
@@ -276,7 +303,7 @@ pub struct Recorded {
 pub struct RecordedOutcome {
     /// The verdict.
     pub verdict: Verdict,
-    /// The main measure, its unit in brackets where it has one; absent where nothing was measured.
+    /// The first measure with that verdict, its unit in brackets where it has one; absent where nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measure: Option<String>,
     /// The cell where it is worst.
@@ -285,14 +312,19 @@ pub struct RecordedOutcome {
     /// Its mean there: of the law under its name, and of each baseline.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub means: IndexMap<String, f64>,
+    /// The number of runs of the law there that lack the number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub absent: usize,
+    /// The number of runs of the law there with an infinite number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlimited: usize,
 }
 
 impl Evaluation {
     /// The verdicts for the record.
     pub fn recorded(&self) -> Recorded {
         let criterion = |outcome: &Outcome| {
-            let main = outcome.measures.first();
-            let worst = main.and_then(|measured| measured.cells.get(measured.worst_cell));
+            let (main, worst) = outcome.headline().unzip();
             let mut means: IndexMap<String, f64> = IndexMap::new();
             if let Some(cell) = worst {
                 means.insert(self.law.clone(), cell.law.mean);
@@ -305,7 +337,9 @@ impl Evaluation {
             means.retain(|_, mean| mean.is_finite());
             let measure = main.map(named);
             let cell = worst.map(CellOutcome::words);
-            (outcome.id.clone(), RecordedOutcome { verdict: outcome.verdict, measure, cell, means })
+            let (absent, unlimited) = worst.map_or((0, 0), |cell| (cell.absent, cell.unlimited));
+            let verdict = outcome.verdict;
+            (outcome.id.clone(), RecordedOutcome { verdict, measure, cell, means, absent, unlimited })
         };
         Recorded {
             format: 1,
@@ -330,6 +364,12 @@ impl Recorded {
 }
 
 impl Outcome {
+    /// The number that decides: the first measure that has the verdict of the criterion, and its worst cell.
+    pub fn headline(&self) -> Option<(&Measured, &CellOutcome)> {
+        let measured = self.measures.iter().find(|measured| measured.verdict == self.verdict)?;
+        Some((measured, measured.cells.get(measured.worst_cell)?))
+    }
+
     /// `RFC 9743, 5.1.2`.
     pub fn place(&self) -> String {
         if self.section.is_empty() { self.document.clone() } else { format!("{}, {}", self.document, self.section) }
@@ -338,6 +378,16 @@ impl Outcome {
     /// The same with the document's word: `RFC 9743, 5.1.2 (MUST consider)`.
     pub(crate) fn weight(&self) -> String {
         if self.level == "none" { self.place() } else { format!("{} ({})", self.place(), self.level) }
+    }
+}
+
+impl Measured {
+    /// Which of two cells is worse. The worst is one where no run has the number.
+    pub(crate) fn worse(&self, a: &CellOutcome, b: &CellOutcome) -> Ordering {
+        let never = |cell: &CellOutcome| cell.law.seeds.is_empty() && cell.unlimited == 0;
+        let number = |cell: &CellOutcome| if cell.unlimited > 0 { f64::INFINITY } else { cell.law.mean };
+        let bad = |cell: &CellOutcome| self.worst.badness(number(cell));
+        never(a).cmp(&never(b)).then(bad(a).total_cmp(&bad(b)))
     }
 }
 

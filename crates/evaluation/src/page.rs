@@ -5,11 +5,11 @@ mod pictures;
 
 use std::fmt::Write as _;
 
-use penstock_report::number::{quantity, short};
+use penstock_report::number::{ABSENT, quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
 use crate::criterion::Battery;
-use crate::markdown::in_cell;
+use crate::markdown::{TEXTS, amount, asks_for_texts, deciding, end, in_cell, of_baseline};
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
@@ -24,19 +24,18 @@ pub const BESIDE: &str = "worlds";
 pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) -> Page {
     let mut sections = vec![overview(evaluation)];
     sections.extend(evaluation.beside.as_ref().map(|beside| beside::section(&evaluation.world, beside)));
-    sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome)));
+    sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome, command)));
+    if asks_for_texts(evaluation) {
+        let mut texts = TableView::new("", ["Section", "Text"].map(Column::words).to_vec());
+        texts.rows = TEXTS.iter().map(|(place, what)| vec![(*place).into(), (*what).into()]).collect();
+        sections.push(Section { tables: vec![texts], ..Section::new("To be written by the author") });
+    }
     sections.push(Section { prose: NOT_SIMULATED.into(), ..Section::new("Not simulated") });
     let code = Code { label: "Command".into(), text: command.into(), folded: false };
     sections.push(Section { code: vec![code], ..Section::new("Reproduce") });
     Page {
         title: format!("Evaluation of {}", evaluation.law),
-        subtitle: format!(
-            "{} runs in the {} world, {} seeds a cell. Beside it: {}.",
-            evaluation.runs,
-            evaluation.world,
-            evaluation.scope().seeds(),
-            evaluation.baselines.join(", ")
-        ),
+        subtitle: format!("{}. Beside it: {}.", amount(evaluation), evaluation.baselines.join(", ")),
         facts: facts.to_vec(),
         sections,
     }
@@ -58,7 +57,7 @@ fn overview(evaluation: &Evaluation) -> Section {
     Section {
         prose: format!(
             "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
-             Holm's correction over the cells. `undecided`: neither. `reported`: the document has no bound.",
+             Holm's correction over the cells of the criterion. `undecided`: neither. `reported`: no bound binds this law.",
             evaluation.setting, evaluation.source
         ),
         callout: Some(callout),
@@ -90,14 +89,11 @@ fn of_battery(evaluation: &Evaluation, battery: Battery) -> TableView {
             outcome.level.clone(),
             outcome.verdict.to_string(),
         ];
-        let main = outcome.measures.first();
-        row.push(main.map(|measured| measured.title.clone()).unwrap_or_default());
-        let worst = main.and_then(|measured| Some((measured, measured.cells.get(measured.worst_cell)?)));
-        row.push(worst.map(|(measured, cell)| in_cell(cell, &measured.unit)).unwrap_or_default());
+        let worst = outcome.headline();
+        row.push(worst.map(|(measured, _)| measured.title.clone()).unwrap_or_default());
+        row.push(worst.map(|(measured, cell)| in_cell(cell, &shown(measured))).unwrap_or_default());
         for name in &evaluation.baselines {
-            let theirs =
-                worst.and_then(|(measured, cell)| Some(quantity(cell.baselines.get(name)?.mean, &measured.unit, 3)));
-            row.push(theirs.unwrap_or_default());
+            row.push(worst.map(|(measured, cell)| of_baseline(cell, name, &shown(measured))).unwrap_or_default());
         }
         row.push(match (&outcome.why, worst) {
             (Some(why), _) => why.clone(),
@@ -110,7 +106,7 @@ fn of_battery(evaluation: &Evaluation, battery: Battery) -> TableView {
 }
 
 /// A criterion.
-fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
+fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section {
     let tone = match outcome.verdict {
         Verdict::Meets => Tone::Good,
         Verdict::Fails => Tone::Bad,
@@ -125,22 +121,27 @@ fn section(evaluation: &Evaluation, outcome: &Outcome) -> Section {
         prose.push_str("\n\n");
         prose.push_str(&outcome.notes);
     }
+    if let Some(deciding) = deciding(outcome, command) {
+        prose.push_str("\n\n");
+        prose.push_str(&deciding);
+    }
     Section {
         label: outcome.id.clone(),
         part: outcome.battery.words().to_owned(),
         prose,
         callout: Some(Callout { tone, text }),
-        tables: outcome.measures.iter().map(table).collect(),
+        tables: outcome.measures.iter().map(|measured| table(evaluation, measured)).collect(),
         figures: pictures::of_criterion(evaluation, outcome).into_iter().collect(),
         ..Section::new(format!("{}: {}", outcome.id, outcome.title))
     }
 }
 
 /// A measure in all its cells.
-fn table(measured: &Measured) -> TableView {
+fn table(evaluation: &Evaluation, measured: &Measured) -> TableView {
     let axes: Vec<&String> =
         measured.cells.first().map(|cell| cell.labels.iter().map(|(key, _)| key).collect()).unwrap_or_default();
-    let names: Vec<&String> = measured.cells.first().map(|cell| cell.baselines.keys().collect()).unwrap_or_default();
+    let names = &evaluation.baselines;
+    let show = shown(measured);
     let mut columns: Vec<Column> =
         axes.iter().map(|axis| Column::words(axis.rsplit('.').next().unwrap_or(axis).to_owned())).collect();
     columns.push(Column::words("Law"));
@@ -161,16 +162,13 @@ fn table(measured: &Measured) -> TableView {
     for cell in &measured.cells {
         let value = |axis: &String| cell.labels.iter().find(|(key, _)| key == axis).map(|(_, v)| v.clone());
         let mut row: Vec<String> = axes.iter().map(|axis| value(axis).unwrap_or_default()).collect();
-        row.push(format!("{}{}", shown(cell, measured), if cell.drifts { " *" } else { "" }));
-        row.extend(
-            names
-                .iter()
-                .map(|name| cell.baselines.get(*name).map(|n| quantity(n.mean, &measured.unit, 3)).unwrap_or_default()),
-        );
+        row.push(format!("{}{}", in_cell(cell, &show), if cell.drifts { " *" } else { "" }));
+        row.extend(names.iter().map(|name| of_baseline(cell, name, &show)));
         row.extend(names.iter().map(|name| against(cell, name, measured)));
         if measured.bound.is_some() {
             row.push(match cell.needed {
                 Some(seeds) => format!("{} (about {seeds} seeds)", cell.verdict),
+                None if cell.verdict == Verdict::Fails && !cell.survives => "fails (not by Holm's correction)".into(),
                 None => cell.verdict.to_string(),
             });
         }
@@ -179,28 +177,22 @@ fn table(measured: &Measured) -> TableView {
     table
 }
 
-/// The number of the law in a cell; each seed's, if the mean describes none.
-fn shown(cell: &CellOutcome, measured: &Measured) -> String {
-    if cell.law.bimodal {
-        let seeds: Vec<String> = cell.law.seeds.iter().map(|x| quantity(*x, &measured.unit, 3)).collect();
-        let mut text = format!("seeds: {}", seeds.join(", "));
-        if let Some((low, high)) = cell.law.bootstrap {
-            let _ =
-                write!(text, "; mean {} to {}", quantity(low, &measured.unit, 3), quantity(high, &measured.unit, 3));
-        }
-        return text;
-    }
-    in_cell(cell, &measured.unit)
+/// How a number of a measure is shown.
+fn shown(measured: &Measured) -> impl Fn(f64) -> String {
+    move |x| quantity(x, &measured.unit, 3)
 }
 
 /// The law against a baseline, with the interval.
 fn against(cell: &CellOutcome, name: &str, measured: &Measured) -> String {
-    let Some(against) = cell.against.get(name) else { return String::new() };
+    let Some(against) = cell.against.get(name) else { return ABSENT.to_owned() };
     let ratio = against.scale == crate::Scale::Ratio;
     let one = |x: f64| if ratio { format!("{} times", short(x, 3)) } else { quantity(x, &measured.unit, 3) };
     let equal = if against.equivalent { ", equal within 5 %" } else { "" };
     match against.interval {
-        Some((low, high)) if low < high => format!("{} ({} to {}){equal}", one(against.mean), one(low), one(high)),
+        Some((low, high)) if low < high => {
+            let mean = against.mean;
+            format!("{} ({} to {}){equal}", one(mean), end(low, mean, &one), end(high, mean, &one))
+        }
         _ => format!("{}{equal}", one(against.mean)),
     }
 }

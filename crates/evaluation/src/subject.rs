@@ -127,6 +127,25 @@ impl Subject {
         names.iter().map(|name| Self::parse(name, registry)).collect()
     }
 
+    /// Leaves those of `others` that it can be compared with, once each, and gives it and them labels of their own: a law with parameters has
+    /// them in its label if another one has its name. The plain law keeps the name, by which bounds refer to it.
+    pub fn tell_apart(&mut self, others: &mut Vec<Self>) {
+        // A law is no baseline of its own.
+        let mut settings = vec![self.setting(true)];
+        others.retain(|other| {
+            let known = settings.contains(&other.setting(true));
+            settings.push(other.setting(true));
+            !known
+        });
+        let mut all: Vec<&mut Self> = [self].into_iter().chain(others).collect();
+        let names: Vec<String> = all.iter().map(|law| law.name.clone()).collect();
+        for law in all.iter_mut().filter(|law| !law.is_plain()) {
+            if names.iter().filter(|name| **name == law.name).count() > 1 {
+                law.label = law.setting(false);
+            }
+        }
+    }
+
     /// True if its parameters are those of the registry.
     pub fn is_plain(&self) -> bool {
         self.table.len() == 1
@@ -248,6 +267,27 @@ mod tests {
         assert!(subject("{ alpha = 1 }").unwrap_err().contains("needs `law`"));
         assert!(subject("{ law = \"fast\", alpha = \"x\" }").unwrap_err().contains("alpha"));
         assert!(subject("{ law = ").unwrap_err().contains("write it as in"));
+    }
+
+    /// The plain law is `newreno`, whichever of two is under test, and none is there twice.
+    #[test]
+    fn laws_of_one_name_have_labels_of_their_own() {
+        let labels = |law: &str, others: &[&str]| -> (String, Vec<String>) {
+            let mut law = subject(law).unwrap();
+            let mut others: Vec<Subject> = others.iter().map(|other| subject(other).unwrap()).collect();
+            law.tell_apart(&mut others);
+            (law.label, others.into_iter().map(|other| other.label).collect())
+        };
+        let draining = r#"{ law = "newreno", search = "drain" }"#;
+        let own = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect::<Vec<_>>();
+        let (law, others) = labels(draining, &["newreno", "cubic"]);
+        assert!(law.contains("drain") && others == own(&["newreno", "cubic"]), "{law} {others:?}");
+        let (law, others) = labels("newreno", &["newreno", "cubic", draining, "cubic"]);
+        assert!(
+            law == "newreno" && others[0] == "cubic" && others[1].contains("drain") && others.len() == 2,
+            "{others:?}"
+        );
+        assert_eq!(labels(r#"{ law = "fast", alpha = "20 packets" }"#, &["cubic"]).0, "fast");
     }
 
     #[test]

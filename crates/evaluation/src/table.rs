@@ -6,7 +6,7 @@ use penstock_scenario::world::{Cells, Column, Kind, Table};
 use crate::outcome::{Evaluation, Numbers};
 
 /// A row for each criterion, measure, cell, law and seed: `criterion`, `measure`, `unit`, `cell` (`KEY=VALUE`, with semicolons
-/// between), `law`, `seed` (counted from 1) and `value`, in the unit of the measure.
+/// between), `law`, `seed` (that of the run) and `value`, in the unit of the measure.
 pub fn table(evaluation: &Evaluation) -> Table {
     let mut words: [Vec<String>; 5] = Default::default();
     let (mut seeds, mut values) = (Vec::new(), Vec::new());
@@ -15,12 +15,12 @@ pub fn table(evaluation: &Evaluation) -> Table {
             for cell in &measured.cells {
                 let labels: Vec<String> = cell.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 let mut put = |law: &str, numbers: &Numbers| {
-                    for (seed, value) in (1..).zip(&numbers.seeds) {
+                    for (seed, value) in numbers.seed_numbers.iter().zip(&numbers.seeds) {
                         let row = [&outcome.id, &measured.name, &measured.unit, &labels.join("; "), law];
                         for (column, word) in words.iter_mut().zip(row) {
                             column.push(word.to_owned());
                         }
-                        seeds.push(seed);
+                        seeds.push(*seed);
                         values.push(*value);
                     }
                 };

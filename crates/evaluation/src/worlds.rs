@@ -5,7 +5,7 @@ use penstock_papers::Cell;
 use crate::criterion::{Criterion, Measure, Part, Scale};
 use crate::decision::{Groups, Seeded, against};
 use crate::extent::{self, Scope};
-use crate::judge::{Runs, number, numbers, unit};
+use crate::judge::{Runs, number, numbers, seed_of, unit};
 use crate::outcome::{BesideRow, NotRun};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the
@@ -74,9 +74,9 @@ fn numbers_of(part: &Part, measure: &Measure, scope: Scope, cells: &[Cell]) -> G
         if !scope.has(part, &labels) || !extent::has(&measure.cells, &labels) {
             continue;
         }
-        let label = |key: &str| cell.label(key).unwrap_or_default().to_owned();
         if let Some(value) = number(measure, cell).filter(|x| x.is_finite()) {
-            groups.entry(labels).or_default().entry(label("law")).or_default().insert(label("seed"), value);
+            let law = cell.label("law").unwrap_or_default().to_owned();
+            groups.entry(labels).or_default().entry(law).or_default().insert(seed_of(cell), value);
         }
     }
     groups
@@ -101,8 +101,8 @@ fn rows_of(criterion: &Criterion, measure: &Measure, laws: &[&str], first: &Grou
                 unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
                 labels: labels.clone(),
                 law: (*law).to_owned(),
-                first: numbers(here.values().copied()),
-                second: numbers(there.values().copied()),
+                first: numbers(&here, measure.scale),
+                second: numbers(&there, measure.scale),
                 difference,
                 interval,
             });
@@ -185,7 +185,7 @@ mod tests {
     /// Beside a number of zero there is no share.
     #[test]
     fn what_is_zero_has_no_difference() {
-        let of = |values: [f64; 2]| -> Seeded { values.iter().enumerate().map(|(n, x)| (n.to_string(), *x)).collect() };
+        let of = |values: [f64; 2]| -> Seeded { (1..).zip(values).collect() };
         assert_eq!(difference(&of([0.0, 0.0]), &of([1.0, 1.0])), (None, None));
         assert_eq!(difference(&of([0.0, 2.0]), &of([1.0, 2.0])), (Some(0.5), None));
     }

@@ -191,7 +191,53 @@ fn bounds_that_are_missed_have_a_status() {
     assert_eq!(broken.status, 1);
     assert!(broken.err.contains("gate.toml: EV-04.used is"), "{}", broken.err);
     bench.write("gate.toml", "[gate]\n\"EV-04.used\" = [0.5, 1.1]\n");
-    assert_eq!(bench.run(&evaluate(&["--gate", "gate.toml"])).status, 0);
+    let kept = bench.run(&evaluate(&["--gate", "gate.toml"]));
+    assert!(kept.status == 0 && kept.err.contains("gate.toml: EV-04.used is kept"), "{}", kept.err);
+    let draft = fs::read_to_string(bench.path("out/evaluation-vegas-quick/evaluation.md")).unwrap();
+    let words = draft.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("evaluate vegas --quick --battery battery --gate gate.toml`"), "{draft}");
+    assert!(
+        words.contains("Scenario: `scenarios/flows.toml`") && words.contains("seeds 1 to 3 in each cell"),
+        "{draft}"
+    );
+    // The hash names a record.
+    let id = words.split("/*-").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+    let records = bench.names("out/evaluation-runs/flows");
+    assert!(
+        records.iter().any(|name| name.starts_with("vegas-") && name.ends_with(&format!("-{id}"))),
+        "{id} {records:?}"
+    );
+}
+
+/// A number that no run has is undecided, of the criterion and of a gate, and the page says so.
+#[test]
+fn a_number_that_no_run_has_decides_nothing() {
+    let bench = battery(&CRITERION.replace("links.bottleneck.dynamics.standing_queue_s", "links.bottleneck.nothing_s"));
+    bench.write("gate.toml", "[gate]\n\"EV-04.standing-queue\" = [0.0, 9.0]\n");
+    let ended = bench.run(&evaluate(&["--gate", "gate.toml"]));
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.err.contains("EV-04.standing-queue is undecided in 2 of 2 cells"), "{}", ended.err);
+    let draft = fs::read_to_string(bench.path("out/evaluation-vegas-quick/evaluation.md")).unwrap();
+    assert!(draft.contains("in none of 3 runs") && draft.contains("1 undecided"), "{draft}");
+}
+
+/// A law with parameters is compared with the plain law of its name, and not with itself.
+#[test]
+fn a_law_with_parameters_has_the_plain_one_as_a_baseline() {
+    let bench = battery(&CRITERION.replace("at_most = 10.0", "at_most_times = 1.0, of = \"cubic\""));
+    let law = "{ law = \"cubic\", beta = 0.9 }";
+    let ended = bench.run(&["evaluate", law, "--quick", "--battery", "battery", "--json"]);
+    let evaluation = json(ended.out.as_bytes());
+    assert_eq!(evaluation["baselines"], serde_json::json!(["newreno", "cubic"]), "{}", ended.err);
+    assert!(evaluation["law"].as_str().unwrap().contains("beta"), "{}", evaluation["law"]);
+    let cell = &evaluation["criteria"][0]["measures"][0]["cells"][0];
+    assert_ne!(cell["law"]["mean"], cell["baselines"]["cubic"]["mean"]);
+    let draft = bench.names("out").into_iter().find(|name| name.starts_with("evaluation-law")).unwrap();
+    let draft = fs::read_to_string(bench.path(&format!("out/{draft}/evaluation.md"))).unwrap();
+    assert!(
+        draft.split_whitespace().collect::<Vec<_>>().join(" ").contains(&format!("evaluate '{law}' --quick")),
+        "{draft}"
+    );
 }
 
 /// No document has criteria for conditioners: each is on the page with the reason, and nothing runs.
@@ -265,6 +311,10 @@ fn what_is_wrong_is_said_before_any_run() {
     }
     let bench = battery(CRITERION);
     bench.write("gate.toml", "[gate]\n\"EV-04.usd\" = [0.5, 2.0]\n");
+    bench.write("other.toml", "[gate]\n\"EV-30.x\" = [0.5, 2.0]\n");
+    bench.write("none.toml", "[gate]\n\"EV-99.x\" = [0.5, 2.0]\n");
+    bench.write("queue.toml", "[gate]\n\"AQ-04.used\" = [0.5, 2.0]\n");
+    bench.write("text.toml", "[gate]\n\"EV-16.x\" = [0.5, 2.0]\n");
     for (arguments, words) in [
         (&["evaluate", "vgas"][..], "no law has the name `vgas`"),
         (&["evaluate", "vegas", "--only", "EV-99"], "no criterion for this law is `EV-99`"),
@@ -276,8 +326,19 @@ fn what_is_wrong_is_said_before_any_run() {
         (&["evaluate", "vegas", "--against", "gate.json"], "cannot read gate.json"),
         (
             &["evaluate", "vegas", "--battery", "battery", "--gate", "gate.toml"],
-            "gate.toml:2: EV-04.usd: EV-04 has no measure",
+            "gate.toml:2: EV-04.usd: EV-04 has no measure `usd`; it has standing-queue, used",
         ),
+        (
+            &["evaluate", "vegas", "--battery", "battery", "--gate", "other.toml"],
+            "other.toml:2: EV-30.x: EV-30 has no numbers here: no law of Penstock sends over several paths",
+        ),
+        (
+            &["evaluate", "vegas", "--battery", "battery", "--only", "EV-30", "--gate", "gate.toml"],
+            "gate.toml:2: EV-04.usd: `--only` leaves out EV-04",
+        ),
+        (&["evaluate", "vegas", "--battery", "battery", "--gate", "none.toml"], "there is no criterion `EV-99`"),
+        (&["evaluate", "vegas", "--gate", "queue.toml"], "AQ-04 is not about laws like `vegas`"),
+        (&["evaluate", "vegas", "--gate", "text.toml"], "EV-16 has no numbers here: a text of the author"),
         (&["evaluate", "{ law = \"vegas\", alpha = 3 }"], "alpha"),
         (&["evaluate", "vegas", "--world", "linux,packets"], "name one world, or `packets,linux`"),
         (&["evaluate", "vegas", "--world", "packets,fluid"], "name one world, or `packets,linux`"),
