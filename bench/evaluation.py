@@ -25,11 +25,13 @@ HEAD = """# All laws by all criteria
 
 `penstock evaluate LAW --quick` made the tables on this page. Each cell (combination of parameter values) of a criterion ran
 with 3 seeds. Each run had half the duration in the scenario file. ✓ means that the law meets the criterion's bound. ✗ means
-that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged, because the
-criterion has no bound. A dash means that the criterion does not apply to the law. Each number is the mean of the criterion's
-first measure. The number comes from the cell where this first measure is worst. The page [How a law is
-evaluated](../evaluation.md) explains verdicts and bounds. `evaluation/recorded` has the verdicts of these tables as JSON. CI
-compares some of the verdicts.
+that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged: the
+criterion has no bound, or its bounds are for other laws. Some bounds come from the documents of a few laws, and only these laws
+are judged by them. A dash means that the criterion does not apply to the law. Each number is the mean over the seeds of the first
+measure that has the verdict of the criterion. The number comes from the worst of the cells that decide this verdict. A letter
+behind a number means another measure than the first one in the row; the first column names both. ∞ means that the number is
+infinite in some run. "none" means that some run lacks the number. The page [How a law is evaluated](../evaluation.md)
+explains verdicts and bounds. `evaluation/recorded` has the verdicts of these tables as JSON. CI compares some of the verdicts.
 
 Each verdict is about a law with its default parameters. With its defaults, FAST keeps 100 packets queued for each flow,
 whatever the size of the buffer. The default parameters of `leadlag` and `ccpd` come from their papers. The papers are about
@@ -89,6 +91,13 @@ def number(value):
     return f"{value:.3g}" if value == 0 or 1e-4 <= abs(value) < 1e5 else f"{value:.2e}"
 
 
+def shown(outcome, law):
+    """The number of a law in the cell on record."""
+    mean = outcome.get("means", {}).get(law)
+    words = ["none"] * bool(outcome.get("absent")) + ["∞"] * bool(outcome.get("unlimited"))
+    return " ".join(([number(mean)] if mean is not None else []) + words)
+
+
 def table(laws):
     """Criteria in rows, laws in columns."""
     laws = [law for law in laws if (RECORDED / f"{law}.json").exists()]
@@ -97,13 +106,15 @@ def table(laws):
     lines = ["| | " + " | ".join(f"`{law}`" for law in laws) + " |", "| --- |" + " ---: |" * len(laws)]
     for id in ids:
         outcomes = [recorded[law]["criteria"].get(id, {}) for law in laws]
-        measure = next((o["measure"] for o in outcomes if "measure" in o), "")
+        measures = list(dict.fromkeys(o["measure"] for o in outcomes if "measure" in o))
+        letters = dict(zip(measures, ["", *"abcdefghijklmnopqrstuvwxyz"]))
         cells = []
         for law, outcome in zip(laws, outcomes):
             sign = SIGNS.get(outcome.get("verdict"), "")
-            mean = outcome.get("means", {}).get(law)
-            cells.append(" ".join(part for part in (sign, number(mean) if mean is not None else "") if part))
-        lines.append(f"| {id} {measure} | " + " | ".join(cells) + " |")
+            letter = letters.get(outcome.get("measure"))
+            cells.append(" ".join(part for part in (sign, shown(outcome, law), letter) if part))
+        title = "; ".join(f"{letters[measure]} {measure}".strip() for measure in measures)
+        lines.append(f"| {id} {title} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
