@@ -104,6 +104,14 @@ impl Battery {
             Self::Queue => "Queues (RFC 7928)",
         }
     }
+
+    /// The laws beside which its criteria measure one, by their names.
+    pub const fn baselines(self) -> [&'static str; 2] {
+        match self {
+            Self::Sender | Self::L4s => ["newreno", "cubic"],
+            Self::Queue => ["droptail", "codel"],
+        }
+    }
 }
 
 /// Laws that a criterion is about.
@@ -244,7 +252,7 @@ impl Criterion {
         let at = |offset: usize, what: String| CriterionError { file: file.into(), line: line(text, offset), what };
         let mut criterion: Self =
             toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_owned()))?;
-        criterion.sound().map_err(|(offset, what)| at(offset, what))?;
+        criterion.sound(text).map_err(|(offset, what)| at(offset, what))?;
         if let Some(scenario) = criterion.scenario.take() {
             let (lengths, ecn, analysis) = (criterion.lengths, criterion.ecn, criterion.analysis);
             let cells = std::mem::take(&mut criterion.cells);
@@ -253,7 +261,7 @@ impl Criterion {
         Ok(criterion)
     }
 
-    fn sound(&self) -> Result<(), (usize, String)> {
+    fn sound(&self, text: &str) -> Result<(), (usize, String)> {
         let fault = |what: String| Err((self.id.span().start, what));
         if self.format != 1 {
             return Err((0, format!("format {} is not known; this version reads format 1", self.format)));
@@ -289,10 +297,27 @@ impl Criterion {
                 return Err((at, format!("two measures have the name `{name}`")));
             }
             self.measure(measure).map_err(|what| (at, format!("measure `{name}`: {what}")))?;
+            let baselines = self.battery.baselines();
+            let of = measure.bound.as_ref().and_then(|bound| bound.of.as_deref());
+            if let Some(of) = of.filter(|of| !baselines.contains(of)) {
+                let what = format!(
+                    "measure `{name}`: `of` is `{of}`, which is no baseline of this battery; it is one of {}",
+                    baselines.join(", ")
+                );
+                return Err((within(text, at, &["bound", &format!("{of:?}")]), what));
+            }
         }
         let drawn = self.figure.as_ref().map(|figure| &figure.measure);
         if let Some(drawn) = drawn.filter(|drawn| self.measures.iter().all(|m| m.name.get_ref() != *drawn)) {
-            return fault(format!("the figure shows `{drawn}`, which is no measure of this criterion"));
+            let known: Vec<&str> = self.measures.iter().map(|measure| measure.name.get_ref().as_str()).collect();
+            let at = within(text, text.find("[figure]").unwrap_or_default(), &["measure", &format!("{drawn:?}")]);
+            return Err((
+                at,
+                format!(
+                    "the figure shows `{drawn}`, which is no measure of this criterion; it has {}",
+                    known.join(", ")
+                ),
+            ));
         }
         Ok(())
     }
@@ -314,6 +339,17 @@ impl Criterion {
         measure.bound.as_ref().map_or(Ok(()), Bound::sound)
     }
 
+    /// Its scenarios, each once.
+    pub fn scenarios(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for part in &self.parts {
+            if !names.contains(&part.scenario.get_ref().as_str()) {
+                names.push(part.scenario.get_ref());
+            }
+        }
+        names
+    }
+
     /// The setting that measures a number.
     pub fn part_of(&self, measure: &Measure) -> Option<&Part> {
         match &measure.part {
@@ -321,6 +357,23 @@ impl Criterion {
             None => self.parts.first(),
         }
     }
+}
+
+/// The offset at which the last of `words` stands, each after the one before, in the entry of an array of tables that has the offset
+/// `from`; `from` itself where they do not stand there.
+pub(crate) fn within(text: &str, from: usize, words: &[&str]) -> usize {
+    const TABLE: &str = "\n[[";
+    let start = text[..from].rfind(TABLE).map_or(0, |at| at + 1);
+    let end = text[from..].find(TABLE).map_or(text.len(), |at| from + at);
+    let mut at = start;
+    for (n, word) in words.iter().enumerate() {
+        let skip = if n == 0 { 0 } else { words[n - 1].len() };
+        match text.get(at + skip..end).and_then(|rest| rest.find(word)) {
+            Some(found) => at += skip + found,
+            None => return from,
+        }
+    }
+    at
 }
 
 fn cells(cells: &Cells) -> Result<(), String> {
@@ -376,6 +429,7 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
     fn a_criterion_is_read() {
         let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
         assert_eq!(criterion.parts.len(), 1);
+        assert_eq!(criterion.scenarios(), ["long-flows"]);
         assert!(criterion.parts[0].cells.quick["links.bottleneck.buffer"].has("8 bdp"));
         assert_eq!(criterion.part_of(&criterion.measures[0]).unwrap().scenario.get_ref(), "long-flows");
     }
@@ -393,6 +447,16 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
             ("quick = { path = \"P-dsl\"", "quick = { path = []", "`cells` has no value for `path`"),
             ("title = \"Bufferbloat\"", "titel = \"Bufferbloat\"", "line 4: unknown field `titel`"),
             ("name = \"standing-queue\"", "name = \"standing-queue\"\npart = \"x\"", "there is no part `x`"),
+            (
+                "of = \"newreno\"",
+                "of = \"reno\"",
+                "line 19: measure `standing-queue`: `of` is `reno`, which is no baseline of this battery; it is one of newreno, cubic",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[figure]\nx = \"path\"\nmeasure = \"queue\"\n",
+                "line 23: the figure shows `queue`, which is no measure of this criterion; it has standing-queue",
+            ),
         ] {
             let refused = refused(from, to);
             assert!(refused.contains(words), "{from}: {refused}");

@@ -100,21 +100,6 @@ impl Scope {
     }
 }
 
-impl Part {
-    /// An axis or a value that the part names and no cell of its scenario has, in words.
-    pub fn astray(&self, cells: &[&[(String, String)]]) -> Option<String> {
-        for (axis, values) in self.cells.all() {
-            for value in values.all() {
-                if !cells.iter().any(|labels| labels.iter().any(|(key, label)| key == axis && label == value)) {
-                    let scenario = self.scenario.get_ref();
-                    return Some(format!("no cell of `{scenario}` has `{axis}` = `{value}`"));
-                }
-            }
-        }
-        None
-    }
-}
-
 /// True if labels have one of the values of each axis.
 pub(crate) fn has(wanted: &IndexMap<String, Values>, labels: &[(String, String)]) -> bool {
     wanted.iter().all(|(axis, values)| labels.iter().any(|(key, label)| key == axis && values.has(label)))
@@ -142,8 +127,5 @@ mod tests {
         let text = GOOD.replace("[cells]", "[cells]\nlinux = { path = \"P-bb\" }");
         let part = &Criterion::parse(&text, "EV-04.toml").unwrap().parts[0];
         assert!(real.has(part, &cell("P-bb", "8 bdp")) && !real.has(part, &cell("P-dsl", "8 bdp")));
-        let cells = [cell("P-dsl", "1 bdp"), cell("P-dsl", "2 bdp")];
-        let astray = part.astray(&cells.each_ref().map(Vec::as_slice)).unwrap();
-        assert!(astray.contains("`links.bottleneck.buffer` = `8 bdp`"), "{astray}");
     }
 }

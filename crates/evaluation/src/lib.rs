@@ -8,6 +8,7 @@ mod bound;
 mod criterion;
 mod decision;
 mod extent;
+mod fits;
 mod judge;
 pub mod markdown;
 mod outcome;
@@ -20,6 +21,7 @@ mod worlds;
 pub use bound::Bound;
 pub use criterion::{Applies, Battery, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
 pub use extent::{Extent, Scope};
+pub use fits::Known;
 pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
 pub use outcome::{
     Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, Recorded, RecordedOutcome,

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use indexmap::IndexMap;
 use penstock_law::{Observables, Role};
 use penstock_scenario::model::{Chosen, Scenario};
-use penstock_scenario::summary::FlowSummary;
+use penstock_scenario::summary::{FlowSummary, Summary};
 use penstock_scenario::world::{Kind, column_name};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
@@ -244,6 +244,18 @@ pub(crate) fn of_flow(name: &str) -> Meaning {
     Meaning { unit: unit_of(name).to_owned(), description, ..Meaning::default() }
 }
 
+/// Gives the reason why no summary has a number at `path`, names joined by dots; none if one may have it. Names of links and groups are
+/// not looked at, and have no dots.
+///
+/// ```
+/// assert_eq!(penstock_record::summary_lacks("links.bottleneck.utilization"), None);
+/// assert!(penstock_record::summary_lacks("links.bottleneck.utilisation").unwrap().contains("no `utilisation`"));
+/// ```
+pub fn summary_lacks(path: &str) -> Option<String> {
+    static SUMMARY: LazyLock<Documented> = LazyLock::new(Documented::of::<Summary>);
+    SUMMARY.lacks(path)
+}
+
 /// A type with the doc comments of its fields.
 #[derive(Debug)]
 pub(crate) struct Documented(Value);
@@ -277,6 +289,27 @@ impl Documented {
             }
         }
         found
+    }
+
+    /// The reason why `path` leads to no number.
+    fn lacks(&self, path: &str) -> Option<String> {
+        let (mut node, mut walked) = (self.resolved(&self.0), "a summary".to_owned());
+        for name in path.split('.') {
+            let field = node.get("properties").and_then(|all| all.get(name));
+            let held = || node.get("additionalProperties").filter(|held| held.is_object());
+            let row = || node.get("items").filter(|_| name.parse::<usize>().is_ok());
+            let Some(next) = field.or_else(held).or_else(row) else {
+                let known = node.get("properties").and_then(Value::as_object).into_iter().flatten();
+                let known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
+                let has = if known.is_empty() { String::new() } else { format!("; it may have {}", known.join(", ")) };
+                return Some(format!("{walked} has no `{name}`{has}"));
+            };
+            (node, walked) = (self.resolved(next), format!("`{name}`"));
+        }
+        let inside = ["properties", "additionalProperties", "items"]
+            .iter()
+            .any(|key| node.get(key).is_some_and(|held| held.is_object()));
+        inside.then(|| format!("{walked} is not a number, but holds numbers"))
     }
 
     /// The target of a reference, or the one value that may be absent.

@@ -33,7 +33,7 @@ mod summary;
 mod sweep;
 
 pub use self::cells::{CellRow, cells, columns_held, partition, with_columns, write_cells, write_partition};
-pub use self::columns::{Meaning, unit_of};
+pub use self::columns::{Meaning, summary_lacks, unit_of};
 pub use self::dataset::{Dataset, FOLDER, Identity, partition_file, read_dataset};
 pub use self::described::Described;
 pub use self::error::RecordError;

@@ -4,10 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_evaluation::{HALVES, Part, Runs, Scope, Subject};
+use penstock_evaluation::{Battery, Criterion, Extent, HALVES, Known, Part, Runs, Scope, Subject};
+use penstock_law::aqm::Aqm;
+use penstock_law::cc::Controller;
 use penstock_law::quantity::Time;
-use penstock_papers::{Cell, analyze_scenario};
-use penstock_scenario::read::{self, Document};
+use penstock_papers::{Cell, analyze_scenario, line};
+use penstock_record::summary_lacks;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::quantity::print_time;
+use penstock_scenario::read::{self, Document, ReadError, ReadErrors};
 use penstock_scenario::world::World;
 
 use super::library::Library;
@@ -48,12 +53,12 @@ impl Setting {
         format!("{}{ecn}{lengths}{linux}", self.scenario)
     }
 
-    /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria by their ids, need; and why the
+    /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria, need; and why the
     /// law under test can run none of them.
     fn batch(
         &self,
         library: &Library,
-        wanted: &[(&str, &Part)],
+        wanted: &[(&Criterion, &Part)],
         subject: &Subject,
         others: &[Subject],
         scopes: &[Scope],
@@ -69,25 +74,22 @@ impl Setting {
             swept: true,
             ..Batch::default()
         };
-        let mut refused = None;
+        let (mut refused, mut checked) = (None, false);
         for law in [subject].into_iter().chain(others) {
             let under_test = std::ptr::eq(law, subject);
             let cells = match self.cells(&written, law, scope.seeds()) {
                 Ok(Some(cells)) => cells,
                 Ok(None) => return Err(Failure::Stopped),
                 Err(errors) if under_test => {
-                    refused = errors.to_string().lines().next().map(str::to_owned);
+                    refused = self.explained(&errors, law, scope).lines().next().map(str::to_owned);
                     continue;
                 }
                 // A baseline runs everywhere.
-                Err(errors) => return Err(errors.into()),
+                Err(errors) => return Err(Failure::Input(self.explained(&errors, law, scope))),
             };
-            let labels: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
-            for (id, part) in wanted {
-                if let Some(what) = part.astray(&labels) {
-                    let file = library.shown(&format!("{id}.toml"));
-                    return Err(Failure::Input(format!("{file}: cells: {what}")));
-                }
+            if !checked {
+                self.check(library, wanted, &cells)?;
+                checked = true;
             }
             let is_wanted = |cell: &read::Cell| {
                 wanted.iter().any(|(_, part)| scopes.iter().any(|scope| scope.has(part, &cell.labels)))
@@ -106,6 +108,94 @@ impl Setting {
         Ok((batch, refused))
     }
 
+    /// Looks for errors in what criteria name of this setting; `cells` has all of them.
+    fn check(&self, library: &Library, wanted: &[(&Criterion, &Part)], cells: &[read::Cell]) -> Result<(), Failure> {
+        let labels: Vec<&[(String, String)]> = cells.iter().map(|cell| cell.labels.as_slice()).collect();
+        let registry = registry::laws();
+        let lacks = |path: &str| {
+            // An analysis has other numbers than a run.
+            if self.analysis {
+                return None;
+            }
+            summary_lacks(path).or_else(|| self.unnamed(path, cells))
+        };
+        for (criterion, part) in wanted {
+            let laws: Vec<&str> = match criterion.battery {
+                Battery::Sender | Battery::L4s => registry.laws::<Controller>().iter().map(|law| law.name).collect(),
+                Battery::Queue => registry.laws::<Aqm>().iter().map(|law| law.name).collect(),
+            };
+            let known = Known { cells: &labels, laws: &laws, lacks: &lacks };
+            let name = format!("{}.toml", criterion.id.get_ref());
+            criterion.fits(part, &known, &library.text(&name)?, &library.shown(&name)).map_err(Failure::input)?;
+        }
+        Ok(())
+    }
+
+    /// The reason why a path of a summary leads to nothing in any of these cells: a link, a group or a window that none has, or the
+    /// dynamics of a scenario without them.
+    fn unnamed(&self, path: &str, cells: &[read::Cell]) -> Option<String> {
+        fn named(scenario: &Scenario, kind: &str) -> Option<Vec<String>> {
+            Some(match kind {
+                "links" => scenario.links.keys().cloned().collect(),
+                "groups" => scenario.groups.keys().cloned().collect(),
+                "windows" => scenario.windows.keys().cloned().collect(),
+                _ => return None,
+            })
+        }
+        let words: Vec<&str> = path.split('.').collect();
+        for pair in words.windows(2) {
+            let all: BTreeSet<String> =
+                cells.iter().filter_map(|cell| named(&cell.scenario, pair[0])).flatten().collect();
+            if named(&cells.first()?.scenario, pair[0]).is_some() && !all.contains(pair[1]) {
+                let known: Vec<String> = all.into_iter().filter(|name| !HALVES.contains(&name.as_str())).collect();
+                let known =
+                    if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
+                return Some(format!("`{}` has no `{}` among its {}; {known}", self.scenario, pair[1], pair[0]));
+            }
+        }
+        // The Linux world samples no rounds, whatever the scenario says.
+        let sampled = self.linux || cells.iter().any(|cell| cell.scenario.dynamics.is_some());
+        let wanted = words.contains(&"dynamics") && !sampled;
+        wanted.then(|| format!("`{}` has no table `[dynamics]`; add one to the scenario", self.scenario))
+    }
+
+    /// Errors of a scenario with a law in it. Nobody typed the settings that an evaluation makes.
+    fn explained(&self, errors: &ReadErrors, law: &Subject, scope: Scope) -> String {
+        const SET: &str = "from `--set ";
+        let one = |error: &ReadError| {
+            let mut error = error.clone();
+            if let Some(context) = error.context.as_deref().filter(|context| context.starts_with(SET)) {
+                let cell = context.rsplit_once("`; ").map_or_else(String::new, |(_, cell)| format!("; {cell}"));
+                error.context = Some(format!("with `{}`{cell}", law.setting(self.ecn)));
+            }
+            error.to_string()
+        };
+        let (shown, more) = errors.shown();
+        let mut lines: Vec<String> = shown.iter().map(one).collect();
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        if self.lengths && scope.extent != Extent::Standard {
+            lines.push(lengths(scope.extent));
+        }
+        lines.join("\n")
+    }
+
+    /// The error of a window that the lengths of the extent cut off.
+    fn cut_off(&self, scenario: &Scenario, (text, file): (&str, &str), scope: Scope) -> Option<String> {
+        let duration = scope.extent.length(scenario.duration);
+        let (name, (_, end)) = scenario.windows.iter().find(|(_, (_, end))| *end > duration)?;
+        let from = text.find("[windows]").unwrap_or_default();
+        let at = from + text[from..].find(name.as_str()).unwrap_or_default();
+        Some(format!(
+            "{file}:{}: windows.{name}: the window ends at {}, and the run at {}: {}",
+            line(text, at),
+            print_time(*end),
+            print_time(duration),
+            lengths(scope.extent)
+        ))
+    }
+
     /// Its scenario, in the lengths of the extent.
     fn read(&self, library: &Library, scope: Scope) -> Result<Written, Failure> {
         let name = format!("scenarios/{}.toml", self.scenario);
@@ -120,6 +210,9 @@ impl Setting {
             return Err(Failure::Input(format!("{file}: its sweep has no cell")));
         };
         if self.lengths {
+            if let Some(what) = self.cut_off(first, (text.as_str(), file.as_str()), scope) {
+                return Err(Failure::Input(what));
+            }
             let [duration, warmup] = [first.duration, first.warmup].map(|time| scope.extent.length(time));
             let middle = Time(warmup.0 + (duration.0 - warmup.0) / 2);
             let written = |time: Time| format!("\"{} ps\"", time.0);
@@ -160,6 +253,18 @@ impl Setting {
     }
 }
 
+/// The lengths of runs of an extent, and how a criterion keeps those of its scenario.
+fn lengths(extent: Extent) -> String {
+    let (word, part) = match extent {
+        Extent::Quick => ("quick", "half"),
+        Extent::Standard => ("standard", "all"),
+        Extent::Full => ("full", "5/2"),
+    };
+    format!(
+        "the {word} extent runs {part} of the scenario's `duration` and `warmup`; `lengths = false` in the criterion keeps them as written"
+    )
+}
+
 /// A scenario of the battery, before a law is set.
 struct Written {
     document: Document,
@@ -176,9 +281,51 @@ pub(super) struct Plan<'a> {
     pub(super) batches: Vec<Batch>,
     /// Why the law under test can run no cell of a setting.
     pub(super) refused: Vec<Option<String>>,
+    analysed: Vec<Analysed>,
     /// Which cells these are.
     pub(super) scope: Scope,
     pub(super) world: &'a (dyn World + Sync),
+}
+
+/// The number of a measure that is taken from an analysis.
+struct Analysed {
+    /// The index of its setting.
+    setting: usize,
+    path: String,
+    /// Where the file of the criterion names it.
+    place: String,
+}
+
+impl Analysed {
+    /// Numbers that an analysis may lack: a margin that does not exist is absent, and a loop may be neither stable nor unstable.
+    const OPTIONAL: [&str; 7] = [
+        "stable",
+        "gain_margin",
+        "least_gain",
+        "phase_margin_deg",
+        "delay_margin_s",
+        "phase_crossover_rad_per_s",
+        "gain_crossover_rad_per_s",
+    ];
+
+    /// The error, if none of these analyses can have the number.
+    fn astray(&self, cells: &[Cell]) -> Option<String> {
+        let optional = self.path.rsplit_once('.').filter(|(_, name)| Self::OPTIONAL.contains(name));
+        let leads = |cell: &Cell| match cell.number(&self.path) {
+            Ok(_) => None,
+            // The table above it is there.
+            Err(_)
+                if optional
+                    .is_some_and(|(table, _)| cell.number(table).is_err_and(|e| e.ends_with("not a number"))) =>
+            {
+                None
+            }
+            Err(what) => Some(what),
+        };
+        let errors: Vec<String> = cells.iter().map_while(leads).collect();
+        let all = !cells.is_empty() && errors.len() == cells.len();
+        errors.into_iter().next().filter(|_| all).map(|what| format!("{}: {what}", self.place))
+    }
 }
 
 /// Results of the runs: the cells of each setting, and the runs that were outside the error bounds of their path.
@@ -197,10 +344,11 @@ impl<'a> Plan<'a> {
         world: &'a (dyn World + Sync),
     ) -> Result<Self, Failure> {
         let scope = scopes[0];
-        let mut plan = Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), scope, world };
+        let mut plan =
+            Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), analysed: Vec::new(), scope, world };
         let measured = library.criteria.iter().filter(|criterion| subject.excused(criterion).is_none());
-        let parts = measured.flat_map(|c| c.parts.iter().map(|part| (c.id.get_ref().as_str(), part)));
-        let parts: Vec<(&str, &Part)> = parts.filter(|(_, part)| scope.runs(part)).collect();
+        let parts = measured.flat_map(|criterion| criterion.parts.iter().map(move |part| (criterion, part)));
+        let parts: Vec<(&Criterion, &Part)> = parts.filter(|(_, part)| scope.runs(part)).collect();
         for (_, part) in &parts {
             let setting = Setting::of(part, scope);
             if !plan.settings.contains(&setting) {
@@ -208,11 +356,26 @@ impl<'a> Plan<'a> {
             }
         }
         for setting in &plan.settings {
-            let wanted: Vec<(&str, &Part)> =
+            let wanted: Vec<(&Criterion, &Part)> =
                 parts.iter().filter(|(_, part)| Setting::of(part, scope) == *setting).copied().collect();
             let (batch, refused) = setting.batch(library, &wanted, subject, others, scopes, world)?;
             plan.batches.push(batch);
             plan.refused.push(refused);
+        }
+        for (criterion, part) in parts.iter().filter(|(_, part)| part.analysis) {
+            let Some(setting) = plan.place_of(part) else { continue };
+            let name = format!("{}.toml", criterion.id.get_ref());
+            let text = library.text(&name)?;
+            for measure in &criterion.measures {
+                if !criterion.part_of(measure).is_some_and(|own| std::ptr::eq(own, *part)) {
+                    continue;
+                }
+                for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
+                    let at = line(&text, text.find(&format!("{path:?}")).unwrap_or_default());
+                    let place = format!("{}, line {at}: measure `{}`", library.shown(&name), measure.name.get_ref());
+                    plan.analysed.push(Analysed { setting, path: path.clone(), place });
+                }
+            }
         }
         Ok(plan)
     }
@@ -291,6 +454,11 @@ impl<'a> Plan<'a> {
                         return Err(Failure::Stopped);
                     }
                     analysed.extend(analyze_scenario(&cell.scenario, cell.labels.clone()).ok());
+                }
+                let at = all.len();
+                let mut own = self.analysed.iter().filter(|number| number.setting == at);
+                if let Some(what) = own.find_map(|number| number.astray(&analysed)) {
+                    return Err(Failure::Input(what));
                 }
                 all.push(analysed);
                 continue;

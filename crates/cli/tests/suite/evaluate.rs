@@ -6,8 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::bench::Bench;
-use penstock_evaluation::Criterion;
+use penstock_evaluation::{Criterion, Extent, Measured};
 use serde_json::Value;
+
+mod figures;
 
 const SCENARIO: &str = r#"
 format   = 1
@@ -303,6 +305,45 @@ fn what_is_wrong_is_said_before_any_run() {
         ),
         ("id       = \"EV-04\"", "id       = \"EV-05\"", "rename the file to EV-05.toml"),
         ("[figure]", "[figur]", "unknown field `figur`"),
+        (
+            "bound = { at_most = 10.0,",
+            "bound = { at_most_times = 2.0, of = \"nosuch\",",
+            "EV-04.toml, line 16: measure `standing-queue`: `of` is `nosuch`, which is no baseline of this battery; it is one of \
+             newreno, cubic",
+        ),
+        (
+            "bound = { at_most = 10.0,",
+            "bound = { at_least_of_largest = 0.9, along = \"nosuch\",",
+            "EV-04.toml, line 16: measure `standing-queue`: `along`: no cell of `flows` has `nosuch`; its axes are \
+             links.bottleneck.buffer",
+        ),
+        (
+            "standing_queue_s",
+            "standing_queu_s",
+            "EV-04.toml, line 15: measure `standing-queue`: `path` is `links.bottleneck.dynamics.standing_queu_s`: `dynamics` has \
+             no `standing_queu_s`; it may have ",
+        ),
+        (
+            "links.bottleneck.utilization",
+            "links.bottlenek.utilization",
+            "`flows` has no `bottlenek` among its links; it has ",
+        ),
+        ("links.bottleneck.utilization", "links.bottleneck", "`bottleneck` is not a number"),
+        (
+            "worst = \"smallest\"",
+            "worst = \"smallest\"\nlaws = [\"vegass\"]",
+            "EV-04.toml, line 23: measure `used`: `laws`: no law has the name `vegass`: did you mean `vegas`?",
+        ),
+        (
+            "worst = \"smallest\"",
+            "worst = \"smallest\"\ncells = { nosuch = \"1\" }",
+            "EV-04.toml, line 23: measure `used`: `cells`: no cell of `flows` has `nosuch`; its axes are",
+        ),
+        (
+            "x       = \"links.bottleneck.buffer\"",
+            "x       = \"nosuch\"",
+            "EV-04.toml, line 25: figure: `x`: no cell of `flows` has `nosuch`; its axes are links.bottleneck.buffer, or `law`",
+        ),
     ] {
         let bench = battery(&CRITERION.replacen(from, to, 1));
         let ended = bench.run(&evaluate(&[]));
@@ -349,6 +390,53 @@ fn what_is_wrong_is_said_before_any_run() {
     }
 }
 
+/// Errors of a scenario name what an evaluation makes of it: the law in it, and half of its lengths.
+#[test]
+fn errors_of_a_scenario_say_what_an_evaluation_sets() {
+    let window = "[windows]\nlate = [\"6 s\", \"8 s\"]\n[sweep]";
+    for (from, to, words) in [
+        (
+            "[sweep]",
+            window,
+            "flows.toml:25: windows.late: the window ends at 8 s, and the run at 4 s: the quick extent runs half",
+        ),
+        ("[dynamics]", "", "`flows` has no table `[dynamics]`"),
+        ("[sweep]", "[sweep]\n\"flows.test.cc.beta\" = [2]", "with `{ law = \"newreno\" }`"),
+    ] {
+        let bench = battery(CRITERION);
+        assert!(SCENARIO.contains(from), "{from}");
+        bench.write("battery/scenarios/flows.toml", &SCENARIO.replacen(from, to, 1));
+        let ended = bench.run(&evaluate(&[]));
+        assert!(ended.status == 2 && ended.err.contains(words), "{to}: {} {}", ended.status, ended.err);
+        assert!(!ended.err.contains("--set"), "{to}: {}", ended.err);
+    }
+    // A criterion that keeps its lengths has the window.
+    let bench = battery(&CRITERION.replacen("scenario = \"flows\"", "scenario = \"flows\"\nlengths = false", 1));
+    bench.write("battery/scenarios/flows.toml", &SCENARIO.replacen("[sweep]", window, 1));
+    assert_eq!(bench.run(&evaluate(&[])).status, 0);
+}
+
+/// A path that no analysis has is an error, although it is found out only after the analysis.
+#[test]
+fn a_number_that_no_analysis_has_is_an_error() {
+    let bench = Bench::new();
+    crate::bench::battery::write(&bench, "EV-35", &[r#""flows.test.count" = "1""#]);
+    let file = bench.path("battery/EV-35.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let run = || bench.run(&["evaluate", "fast", "--quick", "--battery", "battery"]);
+    assert_eq!(run().status, 0);
+    for (from, to) in [("sampled.phase_margin_deg", "sampeld.phase_margin_deg"), ("phase_margin_deg", "phase_margin")] {
+        fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        let ended = run();
+        assert!(
+            ended.status == 2 && ended.err.contains("measure `phase-margin`: "),
+            "{to}: {} {}",
+            ended.status,
+            ended.err
+        );
+    }
+}
+
 /// The criteria of the repository: every id of the batteries, and every path a number that records or analyses have.
 #[test]
 fn the_battery_is_whole() {
@@ -365,6 +453,43 @@ fn the_battery_is_whole() {
         }
         let criterion = Criterion::parse(&fs::read_to_string(&path).unwrap(), &path.display().to_string()).unwrap();
         measured += usize::from(!criterion.measures.is_empty());
+        assert_eq!(criterion.figure.is_some(), !criterion.measures.is_empty(), "{}: a figure", criterion.id.get_ref());
+        for measured in figures::outcome(&criterion).measures {
+            let Measured { name, title, unit, .. } = &measured;
+            // Of each unit the words of which a title has one: packets lost in 100 s are no time.
+            let words: &[&str] = match unit.as_str() {
+                "s" => &["delay", "time", "completion", "wait", "queue", "stalls", "startup", "overshoot", "margin"],
+                "bit/s" => &["goodput", "rate"],
+                "packets" => &["packets", "window"],
+                "\u{b0}" => &["phase"],
+                "" => &[
+                    "utilization",
+                    "loss",
+                    "lost",
+                    "share",
+                    "ratio",
+                    "Jain",
+                    "over",
+                    "variation",
+                    "timeouts",
+                    "slowdown",
+                    "useful",
+                    "intervals",
+                    "correlation",
+                    "marks",
+                    "marked",
+                    "stable",
+                    "margin",
+                    "rate",
+                    "together",
+                    "[round trips]",
+                ],
+                "1/s" => &["in a second"],
+                other => panic!("{}: {name}: which numbers have the unit `{other}`?", criterion.id.get_ref()),
+            };
+            let fits = words.iter().any(|word| title.contains(word));
+            assert!(fits, "{}: {name}: `{title}` with the unit `{unit}`", criterion.id.get_ref());
+        }
         for measure in &criterion.measures {
             for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
                 let name = path.rsplit('.').next().unwrap();
@@ -376,6 +501,23 @@ fn the_battery_is_whole() {
     }
     assert_eq!(found, ids);
     assert!(measured >= 48, "{measured} of {} criteria are measured", ids.len());
+}
+
+/// Each measured criterion of the repository has a figure in each extent, whatever the numbers are.
+#[test]
+fn every_measured_criterion_is_drawn() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for file in fs::read_dir(root.join("evaluation")).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let criterion = Criterion::parse(&fs::read_to_string(&path).unwrap(), &path.display().to_string()).unwrap();
+        for extent in [Extent::Quick, Extent::Standard, Extent::Full] {
+            let drawn = figures::drawn(&criterion, extent, &root.join("evaluation/scenarios"));
+            assert_eq!(drawn, !criterion.measures.is_empty(), "{}: {extent:?}", criterion.id.get_ref());
+        }
+    }
 }
 
 /// Verdicts of a few cheap criteria are as on record.
