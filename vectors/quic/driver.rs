@@ -2,11 +2,21 @@
 
 use serde_json::Value;
 
+/// What a stack begins with.
+pub(crate) struct Start<'a> {
+    /// The sequence in the file.
+    pub(crate) sequence: &'a Value,
+    /// The size of every datagram [bytes].
+    pub(crate) datagram_bytes: u64,
+    /// The congestion window [bytes].
+    pub(crate) window_bytes: u64,
+}
+
 /// A controller of one path, with the events of RFC 9002, appendix B.
 pub(crate) trait Stack {
     /// A datagram with so many bytes leaves.
     fn sent(&mut self, at_us: u64, bytes: u64);
-    /// One ACK frame acknowledges so many datagrams that were sent then, some of them marked.
+    /// One ACK frame acknowledges so many datagrams, the newest of which was sent then, some of them marked.
     fn acked(&mut self, at_us: u64, sent_us: u64, bytes: u64, datagrams: u64, marked: u64, limited: bool);
     /// Datagrams are lost, the newest of which was sent then.
     fn lost(&mut self, at_us: u64, sent_us: u64, bytes: u64, persistent: bool);
@@ -25,15 +35,19 @@ pub(crate) trait Stack {
 }
 
 /// The outputs of a stack that are not within `bound` (`real` or `whole_datagrams`) of the file's: sequence, time, output, got, want.
-pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) -> Box<dyn Stack>) -> Vec<String> {
+///
+/// # Panics
+/// If nothing is compared: the file has no sequences, as `prr.json`.
+pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Start<'_>) -> Box<dyn Stack>) -> Vec<String> {
     let file: Value = serde_json::from_str(text).expect("JSON");
+    let sequences = file["sequences"].as_array().expect("`sequences`, which prr.json lacks");
     let number = |value: &Value, key: &str| value[key].as_u64().unwrap_or_else(|| panic!("no {key} in {value}"));
-    let size = number(&file, "datagram_bytes");
+    let (size, window_bytes) = (number(&file, "datagram_bytes"), number(&file, "initial_window_bytes"));
     let part = |key: &str| file["tolerance"][bound][key].as_f64().expect("a number");
     let (relative, least) = (part("relative"), part("bytes"));
-    let mut differences = Vec::new();
-    for sequence in file["sequences"].as_array().expect("`sequences`, which prr.json lacks") {
-        let mut stack = make(sequence);
+    let (mut differences, mut compared) = (Vec::new(), 0);
+    for sequence in sequences {
+        let mut stack = make(&Start { sequence, datagram_bytes: size, window_bytes });
         for event in sequence["events"].as_array().expect("events") {
             let (datagrams, marked) = (number(event, "datagrams"), number(event, "marked"));
             for step in 0..number(event, "repeat") {
@@ -57,14 +71,16 @@ pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Value) 
             ];
             for (key, got, least) in outputs {
                 let (Some(want), Some(got)) = (event[key].as_f64(), got) else { continue };
+                compared += 1;
                 let within = (got - want).abs() <= f64::max(relative * want, least);
                 // What is not a number is not within.
                 if !within {
-                    differences
-                        .push(format!("{} at {} us: {key} {got:.1} for {want:.1}", sequence["name"], event["at_us"]));
+                    let (name, kind, at) = (&sequence["name"], &event["event"], &event["at_us"]);
+                    differences.push(format!("{name}, {kind} at {at} us: {key} {got:.1} for {want:.1}"));
                 }
             }
         }
     }
+    assert!(compared > 0, "the file has no outputs to compare");
     differences
 }

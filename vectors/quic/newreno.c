@@ -9,10 +9,10 @@
 
 static double size, window, ssthresh, recovery_us;
 
-void stack_begin(double datagram_bytes)
+void stack_begin(double datagram_bytes, double window_bytes)
 {
 	size = datagram_bytes;
-	window = 10 * size;
+	window = window_bytes;
 	ssthresh = INFINITY;
 	recovery_us = -1;
 }

@@ -2,11 +2,12 @@
 #ifndef STACK_H
 #define STACK_H
 
-/* A new path, with datagrams of that size. */
-void stack_begin(double datagram_bytes);
+/* A new path, with datagrams of that size, and that window. */
+void stack_begin(double datagram_bytes, double window_bytes);
 /* A datagram leaves. */
 void stack_sent(double at_us, double bytes);
-/* An ACK frame acknowledges datagrams; so many of them were marked. limited: the path is short of data. */
+/* An ACK frame acknowledges datagrams, the newest of which was sent then; so many of them were marked. limited: the path
+ * is short of data. */
 void stack_acked(double at_us, double sent_us, double bytes, double marked, int limited);
 /* Datagrams are lost, the newest of which was sent then. */
 void stack_lost(double at_us, double sent_us, double bytes, int persistent);

@@ -405,7 +405,14 @@ impl Hosted {
 
     /// A number of the law's state by its name.
     fn number(&self, wanted: &str) -> Option<f64> {
-        self.state().into_iter().find(|(name, ..)| *name == wanted).map(|(.., number)| number)
+        let mut law = self.law();
+        let (mut names, mut found) = (law.0.names().iter(), None);
+        law.0.each(self.at, &mut |x| {
+            if names.next().is_some_and(|(name, _)| *name == wanted) {
+                found = Some(*x);
+            }
+        });
+        found
     }
 
     /// The window by the law's output [packets]: its own, or the packets of its rate in a round trip. Before there is a round-trip time,
@@ -441,7 +448,7 @@ impl Hosted {
     }
 }
 
-/// quinn copies a controller where an address changes, and drops one of the two.
+/// quinn copies a controller where the port of an IPv4 address changes, and drops one of the two.
 impl Drop for Hosted {
     fn drop(&mut self) {
         self.law().0.end(self.at);

@@ -151,6 +151,8 @@ impl congestion::Controller for Hosted {
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = self.window_bytes() as u64;
+        let ssthresh = self.number("ssthresh").filter(|ssthresh| ssthresh.is_finite());
+        metrics.ssthresh = ssthresh.map(|ssthresh| (ssthresh * self.packet) as u64);
         metrics.pacing_rate = (self.output.gap_s > 0.0).then(|| (8.0 * self.packet / self.output.gap_s) as u64);
         metrics
     }

@@ -201,7 +201,12 @@ pub(crate) fn newreno(make: &dyn Fn() -> Box<dyn Stack>) -> File {
             late_acknowledgements,
         ),
     ];
-    file("newreno", "RFC 9002, section 7 and appendix B", &[], WHOLE[0], written(drafts, make))
+    let choices = [
+        "the threshold is half the window without a minimum, and the window has one, as in appendix B.6",
+        "an event reduces the window at once, and not what is in flight, where section 7.3.2 allows other ways",
+        "in congestion avoidance each acknowledged datagram adds its part, as in appendix B.5; section 7.3.3 has a bound only",
+    ];
+    file("newreno", "RFC 9002, section 7 and appendix B", &choices, WHOLE[0], written(drafts, make))
 }
 
 pub(crate) fn cubic(make: &dyn Fn() -> Box<dyn Stack>) -> File {

@@ -74,7 +74,7 @@ pub(crate) struct Event {
     pub(crate) event: Kind,
     /// When the datagrams, or the newest of them, were sent [us]; zero where they are sent now.
     pub(crate) sent_us: u64,
-    /// How many, all of the same time.
+    /// How many. Those of `sent` leave at once. Of others `sent_us` is that of the newest.
     pub(crate) datagrams: u64,
     /// Those among them that were marked (CE).
     pub(crate) marked: u64,

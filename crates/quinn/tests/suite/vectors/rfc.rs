@@ -1,7 +1,7 @@
 //! RFC 9002 and RFC 9438 once more, from their text and in bytes, so that a slip of ours does not become a vector.
 
-use super::driver::Stack;
-use super::sequences::{DATAGRAM, INITIAL};
+use super::driver::{Stack, Start};
+use super::sequences::DATAGRAM;
 
 const SIZE: f64 = DATAGRAM as f64;
 
@@ -13,8 +13,9 @@ pub(crate) struct Rfc9002 {
 }
 
 impl Rfc9002 {
-    pub(crate) fn new() -> Self {
-        Self { congestion_window: INITIAL as f64, ssthresh: f64::INFINITY, congestion_recovery_start_time: None }
+    pub(crate) fn new(start: &Start<'_>) -> Self {
+        let congestion_window = start.window_bytes as f64;
+        Self { congestion_window, ssthresh: f64::INFINITY, congestion_recovery_start_time: None }
     }
 
     fn in_recovery(&self, sent_us: u64) -> bool {
@@ -83,8 +84,8 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 
 impl Rfc9438 {
-    pub(crate) fn new() -> Self {
-        Self { cwnd: (INITIAL / DATAGRAM) as f64, first: true, ..Self::default() }
+    pub(crate) fn new(start: &Start<'_>) -> Self {
+        Self { cwnd: start.window_bytes as f64 / SIZE, first: true, ..Self::default() }
     }
 
     fn in_recovery(&self, sent_us: u64) -> bool {
@@ -185,8 +186,8 @@ pub(crate) struct PragueDraft {
 }
 
 impl PragueDraft {
-    pub(crate) fn new() -> Self {
-        let cwnd = (INITIAL / DATAGRAM) as f64;
+    pub(crate) fn new(start: &Start<'_>) -> Self {
+        let cwnd = start.window_bytes as f64 / SIZE;
         let (any, reduced, round_us) = (false, false, 0);
         let (ssthresh, recovery_us, rtt_us) = (None, None, None);
         Self { cwnd, ssthresh, alpha: 1.0, acked: 0.0, marked: 0.0, any, reduced, round_us, recovery_us, rtt_us }
