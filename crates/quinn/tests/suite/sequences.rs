@@ -98,18 +98,21 @@ impl Draws {
     }
 }
 
+/// Without a question for the window, which the adapter takes for the announcement of data.
 fn check(hosted: &Hosted, mtu: u64, what: &str) {
-    let window = hosted.window();
+    let window = hosted.metrics().congestion_window;
     assert!(window >= 2 * mtu && window < 1 << 50, "{what}: a window of {window} bytes");
 }
 
-/// Events of one controller, most of them in the order in which quinn has them, some in none.
-fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
+/// Events of one controller, most of them in the order in which quinn has them, some in none. Returns how many packets the adapter takes
+/// for packets of ACK frames alone: small ones before which nobody asked for the window.
+fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) -> u64 {
     let begin = Instant::now();
     let (mut now, mut mtu) = (begin, 1200u64);
     let mut hosted = factory.host(now, mtu as u16);
     let mut sent: Vec<(Instant, u64, u64)> = Vec::new();
     let (mut number, mut largest) = (0, None);
+    let (mut asked, mut beside) = (true, 0);
     let law = factory.law();
     for _ in 0..draws.below(60) {
         // Time stands still, goes on, and jumps; some seconds of a sequence of quinn are like the first two.
@@ -121,9 +124,11 @@ fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
         let rtt = &estimates[draws.below(estimates.len() as u64) as usize];
         match draws.below(12) {
             0..4 => {
-                let bytes = 1 + draws.below(10 * mtu);
+                let most = if draws.below(2) == 0 { mtu / 2 } else { 10 * mtu };
+                let bytes = 1 + draws.below(most);
                 number += 1;
                 hosted.on_sent(now, bytes, number);
+                beside += u64::from(!std::mem::take(&mut asked) && 2 * bytes < mtu);
                 sent.push((now, bytes, number));
             }
             4..8 => {
@@ -162,19 +167,29 @@ fn sequence(factory: &Factory, estimates: &[RttEstimator], draws: &mut Draws) {
                 let copy = hosted.clone_box().into_any().downcast::<Hosted>().unwrap();
                 assert_eq!((copy.window(), copy.state()), (hosted.window(), hosted.state()), "{law}");
                 hosted = *copy;
+                asked = true;
             }
         }
         check(&hosted, mtu, law);
+        // quinn asks before each packet with data, and before none of ACK frames.
+        if draws.below(2) == 0 {
+            hosted.window();
+            asked = true;
+        }
     }
     assert_eq!(hosted.unsound(), 0, "{law}");
+    beside
 }
 
 fn sequences(count: u64) {
     let (estimates, factories) = (estimates(), factories());
+    let mut beside = 0;
     for number in 0..count {
         let factory = &factories[(number % factories.len() as u64) as usize];
-        sequence(factory, &estimates, &mut Draws(number));
+        beside += sequence(factory, &estimates, &mut Draws(number));
     }
+    println!("{beside} packets of ACK frames alone in {count} sequences");
+    assert!(beside > count / 10, "{beside} packets of ACK frames alone in {count} sequences");
 }
 
 #[test]
