@@ -20,9 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/validation/nightly.md"
 TESTS = [("penstock-packets", "suite"), ("penstock-fluid", "suite"), ("penstock-cli", "suite"), ("penstock-quinn", "suite")]
 # What is known to fail, and why: a page of the project says more.
-KNOWN = {"worlds::fig_8_paced_only_is_the_fluid": "one group of stage 5 is 4.3 % off, docs/validation/fluid.md",
-         "shares::laws_come_to_the_same_as_in_packets_in_other_cells":
-             "the queue of copa at 100 Mbit/s with CoDel is 21 % off for 20, docs/validation/quic.md"}
+KNOWN = {"worlds::fig_8_paced_only_is_the_fluid": "one group of stage 5 is 4.3 % off, docs/validation/fluid.md"}
 # Inputs a target: 10^7 together, most where one costs least.
 INPUTS = {"scenario": 300_000, "record": 2_000_000, "trace": 1_400_000, "path": 4_000_000, "vectors": 2_000_000, "paper": 300_000}
 if os.geteuid() == 0:
