@@ -22,7 +22,7 @@ pub(crate) type Makes = Arc<dyn ControllerFactory + Send + Sync>;
 const PARAMETERS: &[Parameter] = &[Parameter::switch(
     "ecn",
     true,
-    "use ECN: routers can mark packets instead of dropping them; quinn has it always",
+    "use ECN: routers can mark packets instead of dropping them; over QUIC, `false` clears the ECN field of what quinn sends",
     "RFC 9002, section 7.1",
 )];
 

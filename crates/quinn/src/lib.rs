@@ -49,7 +49,7 @@
 //!
 //! quinn asks for the window before each packet with data except loss probes, which is how a small packet is known for one of ACK frames.
 //! `Connection::stats` asks too: after a call, the next packet counts as one with data. quinn copies a controller when the
-//! peer's port alone changes, and takes a new one for another address.
+//! port of a peer's IPv4 address alone changes. It takes a new one for another address, and for each change of an IPv6 address or port.
 //!
 //! Laws have time in 64 bits of picoseconds, which are 213 days. A path that has lasted for 200 days begins afresh with its next packet,
 //! as another path would.
