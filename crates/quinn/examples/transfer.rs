@@ -1,14 +1,16 @@
-//! File transfer over QUIC, whose sender has any of Penstock's controllers.
+//! File transfer over QUIC, whose sender has a controller of Penstock's: one of those for which quinn reports enough.
 //!
 //! ```text
 //! transfer receive 0.0.0.0:4433 certificate.der copy.bin
 //! transfer send 10.0.0.1:4433 certificate.der original.bin fast alpha=20
 //! ```
 //!
-//! The receiver makes a certificate and writes it to the file that is named. Then it takes files, one after the other, until it
-//! is stopped. The sender waits until the certificate is there, and prints the results of the transfer.
+//! The receiver makes a certificate and writes it to the file that is named, in the place of one that is there. Then it takes files,
+//! one after the other, until it is stopped. The sender waits until the certificate is there, and prints the results of the transfer.
 
 use std::error::Error;
+use std::fmt::Display;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -58,12 +60,22 @@ fn order(words: &[String]) -> Result<Order, String> {
     }
 }
 
+/// An error with the file or the address that it is about.
+fn of(what: impl Display) -> impl FnOnce(io::Error) -> String {
+    move |error| format!("{what}: {error}")
+}
+
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
 /// Takes files under one name, one after the other.
 async fn receive(address: SocketAddr, certificate: &Path, file: &Path) -> Done<()> {
+    // That of a receiver before is not the one that a sender waits for.
+    match tokio::fs::remove_file(certificate).await {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(of(certificate.display())(error).into()),
+        _ => {}
+    }
     let certified = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der()));
     let own = CertificateDer::from(certified.cert);
@@ -71,11 +83,12 @@ async fn receive(address: SocketAddr, certificate: &Path, file: &Path) -> Done<(
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(vec![own.clone()], key)?;
-    let endpoint = Endpoint::server(ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(crypto)?)), address)?;
+    let config = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(crypto)?));
+    let endpoint = Endpoint::server(config, address).map_err(of(address))?;
     // The sender takes the file for whole as soon as it is there.
     let beside = certificate.with_extension("new");
-    tokio::fs::write(&beside, &own).await?;
-    tokio::fs::rename(&beside, certificate).await?;
+    tokio::fs::write(&beside, &own).await.map_err(of(beside.display()))?;
+    tokio::fs::rename(&beside, certificate).await.map_err(of(certificate.display()))?;
     while let Some(incoming) = endpoint.accept().await {
         // A sender that goes away takes nothing with it.
         match take(incoming, file).await {
@@ -90,9 +103,9 @@ async fn receive(address: SocketAddr, certificate: &Path, file: &Path) -> Done<(
 async fn take(incoming: Incoming, file: &Path) -> Done<u64> {
     let connection = incoming.await?;
     let mut stream = connection.accept_uni().await?;
-    let mut copy = tokio::fs::File::create(file).await?;
-    let bytes = tokio::io::copy(&mut stream, &mut copy).await?;
-    copy.flush().await?;
+    let mut copy = tokio::fs::File::create(file).await.map_err(of(file.display()))?;
+    let bytes = tokio::io::copy(&mut stream, &mut copy).await.map_err(of(file.display()))?;
+    copy.flush().await.map_err(of(file.display()))?;
     // The sender closes the connection once it knows that everything arrived.
     let mut answer = connection.open_uni().await?;
     answer.write_all(&bytes.to_be_bytes()).await?;
@@ -118,7 +131,7 @@ async fn awaited(certificate: &Path) -> Done<CertificateDer<'static>> {
 /// Sends one file.
 async fn send(address: SocketAddr, certificate: &Path, file: &Path, factory: Factory) -> Done<()> {
     let law = factory.law();
-    let data = tokio::fs::read(file).await.map_err(|e| format!("{}: {e}", file.display()))?;
+    let data = tokio::fs::read(file).await.map_err(of(file.display()))?;
     let mut roots = rustls::RootCertStore::empty();
     roots.add(awaited(certificate).await?)?;
     let crypto = rustls::ClientConfig::builder_with_provider(provider())
