@@ -52,7 +52,7 @@ pub(crate) fn check(arguments: &Check) -> Result<Done, Failure> {
     };
     let named = if arguments.world.is_empty() { WorldName::value_variants() } else { &arguments.world[..] };
     let mut answers = named.iter().map(|world| answer(*world, &cells)).collect::<Result<Vec<_>, _>>()?;
-    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quic::groups(&cell.scenario).next().is_some()) {
+    if named.contains(&WorldName::Linux) && cells.iter().any(|cell| of_quic::is_meant(&cell.scenario)) {
         answers.push(over_quic(&cells)?);
     }
     if arguments.json {

@@ -1,7 +1,7 @@
 //! Controllers of QUIC stacks: commands that do not send over QUIC refuse those that their world does not run.
 
 use penstock_law::Values;
-use penstock_scenario::model::{Chosen, Scenario};
+use penstock_scenario::model::{Chosen, Group, Profile, Scenario};
 use penstock_scenario::read::Cell;
 
 use crate::arguments::WorldName;
@@ -12,6 +12,12 @@ use crate::{program, registry};
 pub(crate) fn groups(scenario: &Scenario) -> impl Iterator<Item = (&str, &'static str)> {
     let groups = scenario.groups.iter().map(|(name, group)| (name.as_str(), group.cc.law.name));
     groups.filter(|(_, law)| registry::stack(law).is_some())
+}
+
+/// Whether a scenario asks for QUIC: by such a controller, or by the host of a flow.
+pub(crate) fn is_meant(scenario: &Scenario) -> bool {
+    let host = |group: &Group| group.cc.law.name != "cbr" && group.sender.profile == Profile::Quic;
+    groups(scenario).next().is_some() || scenario.groups.values().any(host)
 }
 
 /// Whether a world leaves a law to its stack: all but the packets world do with each of its controllers.

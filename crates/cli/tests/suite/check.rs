@@ -48,6 +48,12 @@ fn check_says_all_that_a_world_does_not_run() {
     assert!(simulated[1]["refusals"].to_string().contains("have the law `quinn-cubic`"), "{}", simulated[1]);
     assert_eq!((&quinn[3]["world"], &quinn[3]["generator"]), (&"linux".into(), &"quic".into()));
     assert!(!quinn[3]["refusals"].to_string().contains("flows.ftp.cc"), "{}", quinn[3]);
+    // A host of QUIC asks for it, too, and the answer is that of its stack.
+    let rfc = check(&["flows.ftp.sender={ profile = \"rfc\", ssthresh = 30 }"]);
+    assert_eq!(rfc.len(), 3, "{rfc:?}");
+    let hosts = check(&["flows.ftp.sender={ profile = \"quic\", ssthresh = 30 }"]);
+    assert_eq!((hosts.len(), &hosts[3]["generator"]), (4, &"quic".into()), "{hosts:?}");
+    assert!(hosts[3]["refusals"].to_string().contains("flows.ftp.sender.ssthresh: quinn goes by"), "{}", hosts[3]);
 }
 
 /// `check` lists the worlds without running them, and with JSON for programs.
