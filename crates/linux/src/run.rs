@@ -192,6 +192,8 @@ fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn 
         Ok((sent, accepted, behind, asked_to_stop))
     })
     .map_err(system("send over the path"))?;
+    #[cfg(feature = "quic")]
+    let plan = plan.with(ends.as_ref().and_then(quic::Ends::finding));
     let bound = path.bound;
     let outcome = path.end().map_err(|e| refused(&e))?;
     // Not before: what a path carries of connections that are reset is nothing that the scenario asks for.

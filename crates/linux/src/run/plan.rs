@@ -124,6 +124,9 @@ impl Plan {
             let instead = "add a group; `linux path` is for programs of one's own";
             refusals.push(no("flows", "there are none", instead));
         }
+        if quic {
+            quic::refuse_none(scenario, &mut refusals);
+        }
         if scenario.dynamics.is_some() {
             let what = "this world does not sample each round";
             refusals.push(no("dynamics", what, "leave the table out, or use `--world packets`"));
@@ -206,6 +209,15 @@ impl Plan {
         let habits = Habits { mtu: wire as u16, timestamps, burst, keep_window: rests, accurate_ecn, flows: habits };
         let findings = if quic { quic::findings(scenario) } else { findings(scenario) };
         Ok(Self { habits, flows, laws, findings })
+    }
+}
+
+#[cfg(feature = "quic")]
+impl Plan {
+    /// The same, with a finding more if there is one.
+    pub(super) fn with(mut self, finding: Option<String>) -> Self {
+        self.findings.extend(finding);
+        self
     }
 }
 

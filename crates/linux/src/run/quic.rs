@@ -64,6 +64,8 @@ pub(super) struct Ends {
     /// None for flows of datagrams.
     clients: Vec<Option<Client>>,
     mtu: u16,
+    /// A thread of an end had no priority.
+    deferred: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -140,6 +142,23 @@ impl Ends {
             s2n,
             clients: clients.collect::<io::Result<_>>()?,
             mtu,
+            deferred: AtomicBool::new(false),
+        })
+    }
+
+    /// An end that waits for a processor would be measured in the place of its controller.
+    fn prefer(&self) {
+        if !prefer_this_thread() {
+            self.deferred.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// What the ends had to do without, once both are over.
+    pub(super) fn finding(&self) -> Option<String> {
+        self.deferred.load(Ordering::Relaxed).then(|| {
+            "this kernel gave the ends of QUIC no priority (`SCHED_FIFO`): other programs may have delayed them. The delays of the \
+             sending end are measured, and those of the receiving end are not"
+                .to_owned()
         })
     }
 
@@ -154,7 +173,7 @@ impl Ends {
 
     /// Receives on the calling thread, which is in the receivers' namespace, until `stop`.
     pub(super) fn receive(&self, received: &Arc<Received>, stop: &AtomicBool) -> io::Result<()> {
-        prefer_this_thread();
+        self.prefer();
         runtime()?.block_on(async {
             for (number, client) in (0..).zip(&self.clients) {
                 let Some(client) = client else { continue };
@@ -213,8 +232,7 @@ impl Ends {
 
     /// Sends on the calling thread, which is in the senders' namespace, until it is stopped.
     pub(super) fn send(&self, sender: &Sender<'_>) -> io::Result<Sent> {
-        // An end that waits for a processor would be measured in the place of its controller.
-        prefer_this_thread();
+        self.prefer();
         sender.clock.sleep_until_start();
         runtime()?.block_on(self.sending(sender))
     }

@@ -5,7 +5,7 @@ use penstock_law::cc::{Controller, Marks};
 use penstock_law::law::Entry;
 use penstock_law::quantity::Bytes;
 use penstock_path::Refused;
-use penstock_scenario::model::{Group, Pacing, Profile, Recovery, Remember, Scenario, SenderOptions};
+use penstock_scenario::model::{Application, Group, Pacing, Profile, Recovery, Remember, Scenario, SenderOptions};
 
 use super::{Quic, Source, no};
 
@@ -29,9 +29,12 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     if group.packet.is_some() {
         refuse("packet", "all flows share the packets of one device", "leave it out, or use `--world packets`");
     }
-    if group.application.is_some() {
-        let what = "the senders of this world load no pages and stream no video";
-        refuse("page", what, "leave `page` and `video` out, or use `--world packets`");
+    if let Some(application) = &group.application {
+        let (key, what) = match application {
+            Application::Page(_) => ("page", "the senders of this world load no pages"),
+            Application::Video(_) => ("video", "the senders of this world stream no video"),
+        };
+        refuse(key, what, "leave it out, or use `--world packets`");
     }
     if group.on_off.is_some() && group.size.is_some() {
         let what = format!(
@@ -48,8 +51,11 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
         refuse(key, &what, "leave it out, or leave out --generator");
     }
     let window = sender.initial_window;
-    if window < 2.0 || window.fract() != 0.0 {
-        refuse("sender.initial_window", "QUIC has two whole packets at the least", "choose 2 packets or more");
+    if window < 2.0 {
+        refuse("sender.initial_window", "QUIC has two packets at the least", "choose 2 packets or more");
+    } else if window.fract() != 0.0 {
+        let instead = format!("choose {} or {} packets", window.floor(), window.ceil());
+        refuse("sender.initial_window", &format!("{window} packets are no whole ones"), &instead);
     }
     let ecn = match group.requirements(scenario.packet) {
         Ok(needs) => needs.marks != Marks::Ignored,
@@ -72,20 +78,38 @@ pub(super) fn source(name: &str, group: &Group, scenario: &Scenario, refusals: &
     (refusals.len() == before).then_some(Source::Quic(quic))
 }
 
+/// Refuses a scenario of which nothing goes over QUIC.
+pub(super) fn refuse_none(scenario: &Scenario, refusals: &mut Vec<Refused>) {
+    if !scenario.groups.is_empty() && scenario.groups.values().all(|group| group.cc.law.name == "cbr") {
+        let what = "all groups are `cbr`, whose datagrams are not of QUIC";
+        refusals.push(no("flows", what, "leave out --generator"));
+    }
+}
+
 /// Keys that are not as the profile has them, and that no stack has.
 fn otherwise(sender: &SenderOptions) -> impl Iterator<Item = &'static str> {
     let usual = sender.profile.options();
+    // Another recovery changes its timer and its acknowledgements too, whether or not the file has them.
+    let recovers = sender.recovery == usual.recovery || sender.recovery == Recovery::Rack;
+    let part = |it: bool, usual: bool| sender.recovery == Recovery::Rack && it != usual;
+    let (rack, of_profile) = (sender.rack, usual.rack);
     let keys = [
         ("sender.ssthresh", sender.initial_ssthresh != usual.initial_ssthresh),
-        ("sender.min_rto", sender.min_rto != usual.min_rto),
-        ("sender.rto", sender.rto != usual.rto),
+        ("sender.min_rto", recovers && sender.min_rto != usual.min_rto),
+        ("sender.rto", recovers && sender.rto != usual.rto),
         ("sender.tick", sender.tick != usual.tick),
-        ("sender.recovery", sender.recovery != usual.recovery && sender.recovery != Recovery::Rack),
-        ("sender", sender.rack != usual.rack),
+        ("sender.recovery", !recovers),
+        ("sender.prr", part(rack.prr, of_profile.prr)),
+        ("sender.tail_loss_probe", sender.rto == usual.rto && part(rack.tail_loss_probe, of_profile.tail_loss_probe)),
+        ("sender.dsack", part(rack.dsack, of_profile.dsack)),
+        ("sender.undo", part(rack.undo, of_profile.undo)),
+        ("sender.sack_blocks", sender.selective() && sender.sack_blocks != usual.sack_blocks),
+        // QUIC always has one: whoever says so says what is.
+        ("sender.handshake", usual.handshake && !sender.handshake),
         ("sender.delayed_ack", sender.delayed_ack != usual.delayed_ack && sender.delayed_ack != 2),
         ("sender.quick_acks", sender.quick_acks != usual.quick_acks),
         ("sender.max_ack_delay", sender.max_ack_delay != usual.max_ack_delay && sender.delayed_ack == 2),
-        ("sender.ack_gap_once", sender.ack_gap_once != usual.ack_gap_once && sender.delayed_ack == 2),
+        ("sender.ack_gap_once", recovers && sender.ack_gap_once != usual.ack_gap_once && sender.delayed_ack == 2),
         ("sender.ecn_echo", sender.ecn_echo != usual.ecn_echo),
         ("sender.receiver_ecn", sender.receiver_ecn != usual.receiver_ecn),
         ("sender.pacing", ![usual.pacing, Pacing::Window].contains(&sender.pacing)),
@@ -190,7 +214,33 @@ mod tests {
                 "",
                 "flows.f.sender.max_ack_delay: quinn goes by",
             ),
-            (format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 1 }}"), "", "flows.f.sender.initial_window"),
+            (
+                format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 1 }}"),
+                "",
+                "flows.f.sender.initial_window: QUIC has two packets",
+            ),
+            (
+                format!("cc = {{ law = \"cubic\" }}, {quic} initial_window = 10.5 }}"),
+                "",
+                "flows.f.sender.initial_window: 10.5 packets are no whole ones",
+            ),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} prr = true }}"), "", "flows.f.sender.prr: quinn goes by"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} dsack = true }}"), "", "flows.f.sender.dsack: quinn goes by"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} undo = true }}"), "", "flows.f.sender.undo: quinn goes by"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} recovery = \"sack\" }}"), "", "flows.f.sender.recovery"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} sack_blocks = 3 }}"), "", "flows.f.sender.sack_blocks"),
+            (format!("cc = {{ law = \"cubic\" }}, {quic} handshake = false }}"), "", "flows.f.sender.handshake"),
+            (
+                format!("cc = {{ law = \"cubic\" }}, video = {{}}, {quic} }}"),
+                "",
+                "flows.f.video: the senders of this world stream no video",
+            ),
+            (
+                format!("cc = {{ law = \"cubic\" }}, size = \"10 kB\", page = {{ rounds = [1, 4] }}, {quic} }}"),
+                "",
+                "flows.f.page: the senders of this world load no pages",
+            ),
+            ("cc = { law = \"cbr\", rate = \"5 Mbit/s\" }".to_owned(), "", "flows: all groups are `cbr`"),
             (
                 format!(
                     "cc = {{ law = \"cubic\" }}, on_off = {{ on = \"1 s\", off = \"1 s\" }}, size = \"1 MB\", {quic} }}"
