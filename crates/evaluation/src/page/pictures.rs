@@ -224,9 +224,9 @@ fn coloured(mut figure: Figure, drawings: Vec<Drawing>) -> Figure {
         line.colour = colour;
         // Bands of several lines would hide each other; bars do not.
         if style == Style::Points && points.iter().any(|(_, _, interval)| interval.is_some()) {
-            let ends = |interval: &Option<(f64, f64)>| interval.unwrap_or((f64::NAN, f64::NAN));
+            let ends = |interval: Option<(f64, f64)>| interval.unwrap_or((f64::NAN, f64::NAN));
             line =
-                line.banded(points.iter().map(|(x, _, interval)| (*x, ends(interval).0, ends(interval).1)).collect());
+                line.banded(points.iter().map(|(x, _, interval)| (*x, ends(*interval).0, ends(*interval).1)).collect());
         }
         figure.lines.push(line);
     }
