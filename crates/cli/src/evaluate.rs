@@ -349,7 +349,7 @@ fn list(library: &Library, json: bool) -> Result<Done, Failure> {
             document: &criterion.document,
             section: &criterion.section,
             level: &criterion.level,
-            scenarios: criterion.parts.iter().map(|part| part.scenario.get_ref().as_str()).collect(),
+            scenarios: criterion.scenarios(),
             not_evaluated: criterion.not_evaluated.as_deref(),
             not_applicable: criterion.not_applicable.as_deref(),
         })

@@ -6,7 +6,7 @@ use penstock_scenario::read::nearest;
 
 use crate::criterion::{Criterion, CriterionError, Measure, Part, within};
 
-/// What a part of a criterion may name.
+/// Names that a part of a criterion may use.
 pub struct Known<'a> {
     /// The labels of every cell of its scenario.
     pub cells: &'a [&'a [(String, String)]],

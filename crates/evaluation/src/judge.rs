@@ -308,7 +308,11 @@ pub(crate) fn unit(measure: &Measure) -> String {
     let of = |path: &str| unit_of(path.rsplit('.').next().unwrap_or(path)).1.to_owned();
     match &measure.over {
         Some(over) if of(over) == of(&measure.path) => String::new(),
-        Some(over) => format!("{}/{}", of(&measure.path), of(over)).trim_end_matches('/').to_owned(),
+        Some(over) => {
+            let (unit, over) = (of(&measure.path), of(over));
+            let unit = if unit.is_empty() && !over.is_empty() { "1".to_owned() } else { unit };
+            format!("{unit}/{over}").trim_end_matches('/').to_owned()
+        }
         None => of(&measure.path),
     }
 }

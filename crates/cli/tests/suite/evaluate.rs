@@ -214,7 +214,7 @@ fn bounds_that_are_missed_have_a_status() {
 /// A number that no run has is undecided, of the criterion and of a gate, and the page says so.
 #[test]
 fn a_number_that_no_run_has_decides_nothing() {
-    let bench = battery(&CRITERION.replace("links.bottleneck.dynamics.standing_queue_s", "links.bottleneck.nothing_s"));
+    let bench = battery(&CRITERION.replace("links.bottleneck.dynamics.standing_queue_s", "links.bottleneck.price_mean"));
     bench.write("gate.toml", "[gate]\n\"EV-04.standing-queue\" = [0.0, 9.0]\n");
     let ended = bench.run(&evaluate(&["--gate", "gate.toml"]));
     assert_eq!(ended.status, 0, "{}", ended.err);
@@ -234,7 +234,7 @@ fn a_law_with_parameters_has_the_plain_one_as_a_baseline() {
     assert!(evaluation["law"].as_str().unwrap().contains("beta"), "{}", evaluation["law"]);
     let cell = &evaluation["criteria"][0]["measures"][0]["cells"][0];
     assert_ne!(cell["law"]["mean"], cell["baselines"]["cubic"]["mean"]);
-    let draft = bench.names("out").into_iter().find(|name| name.starts_with("evaluation-law")).unwrap();
+    let draft = bench.names("out").into_iter().find(|name| name.starts_with("evaluation-") && name.ends_with("-quick")).unwrap();
     let draft = fs::read_to_string(bench.path(&format!("out/{draft}/evaluation.md"))).unwrap();
     assert!(
         draft.split_whitespace().collect::<Vec<_>>().join(" ").contains(&format!("evaluate '{law}' --quick")),
@@ -398,10 +398,10 @@ fn errors_of_a_scenario_say_what_an_evaluation_sets() {
         (
             "[sweep]",
             window,
-            "flows.toml:25: windows.late: the window ends at 8 s, and the run at 4 s: the quick extent runs half",
+            "flows.toml:22: windows.late: the window ends at 8 s, and the run at 4 s: the quick extent runs half",
         ),
         ("[dynamics]", "", "`flows` has no table `[dynamics]`"),
-        ("[sweep]", "[sweep]\n\"flows.test.cc.beta\" = [2]", "with `{ law = \"newreno\" }`"),
+        ("[sweep]", "[sweep]\n\"flows.test.cc.beta\" = [2]", "flows.toml:22:25: flows.test.cc.beta: `newreno` has no parameter"),
     ] {
         let bench = battery(CRITERION);
         assert!(SCENARIO.contains(from), "{from}");
@@ -482,6 +482,8 @@ fn the_battery_is_whole() {
                     "margin",
                     "rate",
                     "together",
+                    "for each",
+                    "packets sent",
                     "[round trips]",
                 ],
                 "1/s" => &["in a second"],

@@ -349,7 +349,7 @@ mod tests {
     use indexmap::IndexMap;
 
     use super::*;
-    use crate::criterion::{Battery, Worst};
+    use crate::criterion::{Battery, Scale, Worst};
     use crate::extent::Extent;
     use crate::statistics::Verdict;
 
@@ -362,6 +362,8 @@ mod tests {
             against: IndexMap::new(),
             verdict: Verdict::Reported,
             p: None,
+            survives: false,
+            run: None,
             needed: None,
             absent: 0,
             unlimited: 0,
@@ -374,7 +376,9 @@ mod tests {
             name: measure.into(),
             title: "a measure".into(),
             part: String::new(),
+            scenario: String::new(),
             unit: "s".into(),
+            scale: Scale::Difference,
             bound: None,
             source: None,
             verdict: Verdict::Reported,
@@ -404,8 +408,11 @@ mod tests {
             source: String::new(),
             baselines: vec!["newreno".into(), "cubic".into()],
             extent: Extent::Quick,
+            seeds: vec![3],
             world: "packets".into(),
             runs: 0,
+            analyses: 0,
+            version: String::new(),
             code: String::new(),
             criteria: vec![outcome],
             beside: None,

@@ -153,7 +153,7 @@ impl Ends {
         }
     }
 
-    /// What the ends had to do without, once both are over.
+    /// Findings on priority that the ends did not get, once both are over.
     pub(super) fn finding(&self) -> Option<String> {
         self.deferred.load(Ordering::Relaxed).then(|| {
             "this kernel gave the ends of QUIC no priority (`SCHED_FIFO`): other programs may have delayed them. The delays of the \

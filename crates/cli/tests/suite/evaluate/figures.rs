@@ -44,8 +44,11 @@ pub(super) fn drawn(criterion: &Criterion, extent: Extent, scenarios: &Path) -> 
         source: String::new(),
         baselines: LAWS[1..].iter().map(|law| (*law).to_owned()).collect(),
         extent,
+        seeds: vec![2],
         world: "packets".into(),
         runs: 0,
+        analyses: 0,
+        version: String::new(),
         code: String::new(),
         criteria: vec![outcome],
         beside: None,
@@ -57,7 +60,7 @@ pub(super) fn drawn(criterion: &Criterion, extent: Extent, scenarios: &Path) -> 
 
 fn judged<'a>(criterion: &Criterion, law: &str, extent: Extent, runs: impl Fn(&Part) -> Runs<'a>) -> Outcome {
     let baselines: Vec<String> = LAWS[1..].iter().map(|law| (*law).to_owned()).collect();
-    judge(criterion, Judging { law, baselines: &baselines, scope: Scope { extent, linux: false } }, runs)
+    judge(criterion, Judging { law, name: law, baselines: &baselines, scope: Scope { extent, linux: false } }, runs)
 }
 
 /// Every cell of a part's scenario, with two seeds and each law.
