@@ -2,11 +2,11 @@
 """Laws through quinn, and s2n-quic's own controllers, over the emulated path beside the packets world: tables for docs/quinn.md.
 
     sudo python3 bench/quic.py out/quic [--penstock target/release/penstock] [--minutes 15] [--only 'fast-100*'] [--runs 1]
-                               [--seeds 10] [--jitter '60 us'] [--simulator PROGRAM]
+                               [--tries 2] [--seeds 10] [--jitter '60 us'] [--simulator PROGRAM]
 
 Each cell runs over QUIC with the first seeds, and in the packets world with each seed. Means have their standard error. A run
-beyond the error bounds of the path runs again where time is left. The tables are printed, and out/quic/cells.json has each run.
-Cells named s2n-* run where --only names them, since they need a command with the feature `s2n`.
+beyond the error bounds of the path runs again where time is left, up to --tries. The tables are printed, and out/quic/cells.json
+has each run. Cells named s2n-* run where --only names them, since they need a command with the feature `s2n`.
 """
 
 import argparse
@@ -129,7 +129,7 @@ def simulated(penstock, out, fields, seeds, jitter=None):
 
 def measured(penstock, out, fields, seed):
     """The figures of a run over QUIC, and the path's own."""
-    options = ["--world", "linux", "--generator", "quic", "--seed", str(seed)]
+    options = ["--world", "linux", "--generator", "quic", "--awake", "--seed", str(seed)]
     summary, said = run(penstock, out, fields, options)
     if summary is None:
         return {"failed": said}
@@ -142,9 +142,9 @@ def good(one):
 
 
 def mean(runs, key):
-    """The mean of some runs and its standard error; the latter is none for one run."""
+    """The mean of some runs and its standard error; the latter is none for one run, and where no seed changes anything."""
     values = [one[key] for one in runs]
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(set(values)) > 1 else None
     return statistics.mean(values), error
 
 
@@ -184,6 +184,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--only", action="append", help="cells of this name, with * for anything")
     parser.add_argument("--runs", type=int, default=1, help="runs over QUIC that count, for each cell")
+    parser.add_argument("--tries", type=int, default=2, help="runs over QUIC at most, for each one that should count")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--jitter", help='also the packets world with acknowledgements up to so much late, such as "60 us"')
     options = parser.parse_args()
@@ -191,6 +192,10 @@ def main():
     end = time.monotonic() + 60 * options.minutes
     only = options.only or ["[!s]*"]
     chosen = [cell for cell in cells() if any(fnmatch(cell[0], names) for names in only)]
+    if not chosen:
+        sys.exit(f"no cell is named {' or '.join(only)}; there are {', '.join(name for name, _ in cells())}")
+    said = subprocess.run([options.penstock, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    made = {"version": said, "command": " ".join(map(str, sys.argv[1:]))}
     found = {}
     print("Goodput in Mbit/s, mean queue in packets. Of the path: lateness (99 %) and longest gap in ms, gaps above 0.5 ms, and")
     print("processor time taken by the hypervisor in ms, of all runs that count.\n")
@@ -204,15 +209,16 @@ def main():
         if options.jitter:
             found[name]["jitter"] = simulated(options.simulator or options.penstock, options.out, fields, options.seeds, options.jitter)
         runs = found[name]["quic"]
-        # A run that does not count is made again once.
-        while sum(map(good, runs)) < options.runs and len(runs) < 2 * options.runs:
+        while sum(map(good, runs)) < options.runs and len(runs) < options.tries * options.runs:
             if time.monotonic() + fields["duration"] + ROOM_S > end:
                 print(f"| {name} | no time after {len(runs)} runs |", flush=True)
                 break
             runs.append(measured(options.penstock, options.out, fields, len(runs) + 1))
         if runs:
             print(row(name, found[name]), flush=True)
-        (options.out / "cells.json").write_text(json.dumps(found, indent=1) + "\n")
+        # A partial run adds to what is there, and replaces the cells that it ran.
+        kept = json.loads(file.read_text()) if (file := options.out / "cells.json").exists() else {}
+        file.write_text(json.dumps(kept | {name: found[name] | made}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -143,6 +143,10 @@ pub(crate) struct Run {
     /// sender down
     #[arg(long)]
     pub(crate) qlog: bool,
+    /// With `--world linux`: keep the processors from halting. A virtual processor that halts may come back milliseconds late; on a
+    /// host that is short of processors the opposite may hold
+    #[arg(long)]
+    pub(crate) awake: bool,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +156,10 @@ pub(crate) struct Sweep {
     /// Run only the cells I, I+N, I+2N and so on. To share a sweep between N machines, give each a different I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
+    /// With `--world linux`: keep the processors from halting. A virtual processor that halts may come back milliseconds late; on a
+    /// host that is short of processors the opposite may hold
+    #[arg(long)]
+    pub(crate) awake: bool,
 }
 
 /// The sender of flows that respond to losses.

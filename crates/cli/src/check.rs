@@ -91,7 +91,7 @@ fn answer(name: WorldName, cells: &[Cell]) -> Result<Answer, Failure> {
 
 /// Checks every cell against endpoints of QUIC.
 fn over_quic(cells: &[Cell]) -> Result<Answer, Failure> {
-    let world = scenario::world_with(WorldName::Linux, Generator::Quic)?;
+    let world = scenario::world_with(WorldName::Linux, Generator::Quic, false)?;
     let refusals = different(cells).flat_map(|cell| world.refusals(&cell.scenario)).collect();
     Ok(Answer { world: world.name(), generator: Some("quic"), refusals })
 }

@@ -137,13 +137,14 @@ fn command(command: &Command) -> Result<Done, Failure> {
     };
     match command {
         Command::Run(arguments) => {
-            let own =
-                run::Own { pcap: arguments.pcap, generator: arguments.generator, qlog: arguments.qlog, shard: None };
+            let &arguments::Run { pcap, generator, qlog, awake, .. } = arguments;
+            let own = run::Own { pcap, generator, qlog, awake, shard: None };
             run(&arguments.scenarios, own)
         }
-        Command::Sweep(arguments) => {
-            run(&arguments.scenarios, run::Own { shard: arguments.shard, ..run::Own::default() })
-        }
+        Command::Sweep(arguments) => run(
+            &arguments.scenarios,
+            run::Own { shard: arguments.shard, awake: arguments.awake, ..run::Own::default() },
+        ),
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),
         Command::Compare(arguments) => compare::compare(arguments),

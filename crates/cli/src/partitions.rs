@@ -41,7 +41,7 @@ struct Plan {
 
 /// Runs the sweeps of these files, one after the other; each partition has `size` cells.
 pub(crate) fn run(arguments: &Scenarios, own: Own, size: usize) -> Result<Done, Failure> {
-    let world = scenario::world_with(arguments.world, own.generator)?;
+    let world = scenario::world_with(arguments.world, own.generator, own.awake)?;
     let world = world.as_ref();
     refuse(own)?;
     let plan = |file: &PathBuf| plan(file, arguments, world, size);

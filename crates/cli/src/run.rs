@@ -35,6 +35,7 @@ pub(crate) struct Own {
     pub(crate) pcap: Option<CaptureEnd>,
     pub(crate) generator: Generator,
     pub(crate) qlog: bool,
+    pub(crate) awake: bool,
     pub(crate) shard: Option<Shard>,
 }
 
@@ -54,8 +55,8 @@ impl Default for Outcomes {
 
 /// Runs either command.
 pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
-    let Own { pcap, generator, qlog, shard } = own;
-    let world = scenario::world_with(arguments.world, generator)?;
+    let Own { pcap, generator, qlog, shard, awake } = own;
+    let world = scenario::world_with(arguments.world, generator, awake)?;
     let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
     refuse(&batches, arguments, own)?;
@@ -216,7 +217,11 @@ pub(crate) fn refuse_name_of_stack(
 }
 
 /// Refuses options that exclude each other, with the remedy.
-fn refuse(batches: &[Batch], arguments: &Scenarios, Own { pcap, generator, qlog, shard }: Own) -> Result<(), Failure> {
+fn refuse(
+    batches: &[Batch],
+    arguments: &Scenarios,
+    Own { pcap, generator, qlog, shard, .. }: Own,
+) -> Result<(), Failure> {
     if qlog && generator != Generator::Quic {
         let what = "--qlog: only connections of QUIC have one; add --world linux --generator quic, or leave --qlog out";
         return Err(Failure::Input(what.to_owned()));

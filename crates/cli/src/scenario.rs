@@ -292,17 +292,21 @@ pub(crate) fn stem(path: &Path) -> String {
 }
 
 /// The world of that name, and the traffic requested there.
-pub(crate) fn world_with(name: WorldName, generator: Generator) -> Result<Box<dyn World + Sync>, Failure> {
+pub(crate) fn world_with(name: WorldName, generator: Generator, awake: bool) -> Result<Box<dyn World + Sync>, Failure> {
+    if awake && name != WorldName::Linux {
+        let why = "--awake: only the Linux world waits for real packets; add --world linux, or leave --awake out";
+        return Err(Failure::Input(why.to_owned()));
+    }
     match (name, generator) {
-        (_, Generator::Own) => world(name),
+        (_, Generator::Own) if !awake => world(name),
         #[cfg(target_os = "linux")]
         (WorldName::Linux, other) => {
-            let generator = if other == Generator::Quic {
-                penstock_linux::run::Generator::Quic
-            } else {
-                penstock_linux::run::Generator::Iperf3
+            let generator = match other {
+                Generator::Own => penstock_linux::run::Generator::Own,
+                Generator::Iperf3 => penstock_linux::run::Generator::Iperf3,
+                Generator::Quic => penstock_linux::run::Generator::Quic,
             };
-            Ok(Box::new(penstock_linux::run::Linux { generator }))
+            Ok(Box::new(penstock_linux::run::Linux { generator, awake }))
         }
         #[cfg(not(target_os = "linux"))]
         (WorldName::Linux, _) => world(name),

@@ -129,12 +129,14 @@ fn a_flow_pauses_and_its_log_has_every_packet() {
 fn pauses_with_a_log(late: &optional::Late) {
     let bench = Bench::new();
     bench.write("line.toml", TURNS);
-    let ended = bench.run(&[&RUN[..], &["--qlog", "--json"]].concat());
+    let ended = bench.run(&[&RUN[..], &["--qlog", "--awake", "--json"]].concat());
     assert!([0, 4].contains(&ended.status), "{}", ended.err);
     late.replace(ended.late());
     let all: Value = serde_json::from_str(&ended.out).unwrap();
     let (outcome, summary) = (&all["runs"][0], &all["runs"][0]["summary"]);
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{summary}"));
+    let processors = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(number(&summary["path"]["processors_awake"]), processors as f64, "{summary}");
     let goodput = |window: &str| number(&summary["windows"][window]["groups"]["turns"]["goodput_bit_per_s"]) / 1e6;
     assert_eq!(goodput("silent"), 0.0, "{summary}");
     assert!((7.0..10.0).contains(&goodput("again")), "{summary}");
@@ -339,6 +341,7 @@ fn what_it_does_not_do_is_refused() {
         (quic, &["--set", "flows.first.sender.ssthresh=30"], 3, "flows.first.sender.ssthresh: quinn goes by"),
         (quic, &["--set", "flows.first.cc={ law = \"dctcp\" }"], 3, "`dctcp` requires the number of marked packets"),
         (&["--generator", "quic"], &[], 2, "quic sends real packets; add --world linux"),
+        (&["--awake"], &[], 2, "--awake: only the Linux world waits for real packets; add --world linux"),
         (&["--world", "linux", "--qlog"], &[], 2, "--qlog: only connections of QUIC have one"),
         (
             &["--world", "linux"],

@@ -41,6 +41,8 @@ use sender::Sender;
 pub struct Linux {
     /// The sender of the flows of TCP.
     pub generator: Generator,
+    /// Whether processors are kept from halting during a run: see [`Laid::keep_awake`].
+    pub awake: bool,
 }
 
 /// Laws of scenarios that this kernel has a controller for, and its name there.
@@ -83,7 +85,7 @@ impl World for Linux {
         if self.generator == Generator::Iperf3 {
             plan.findings.push(iperf3::FINDING.to_owned());
         }
-        let measured = run(scenario, plan, self.generator, watcher)?;
+        let measured = run(scenario, plan, self, watcher)?;
         report::report(scenario, &measured)
     }
 
@@ -108,10 +110,14 @@ impl Linux {
     }
 }
 
-fn run(scenario: &Scenario, plan: Plan, generator: Generator, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+fn run(scenario: &Scenario, plan: Plan, world: &Linux, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+    let Linux { generator, awake } = *world;
     // Routes name them, so that they come first; they are gone when this returns, however it does.
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
-    let laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;
+    let mut laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;
+    if awake {
+        laid.keep_awake().map_err(|e| refused(&e))?;
+    }
     let system = |what: &'static str| move |e: io::Error| refused(&format!("cannot {what}: {e}"));
     let sockets = || Ok((socket::listening(plan.flows.len())?, socket::datagrams(Direction::Forward, 0)?));
     let (listener, _datagrams) = laid.receiver.namespace.within(sockets).map_err(system("listen"))?;

@@ -42,6 +42,8 @@ pub struct Wishes {
     pub capture: Option<(Direction, File)>,
     /// Whether the sending end has a way out, behind the links.
     pub nat: bool,
+    /// Whether processors are kept from halting: see [`Laid::keep_awake`].
+    pub awake: bool,
 }
 
 /// The end of a program.
@@ -108,6 +110,9 @@ pub fn run(scenario: &Scenario, programs: &Programs<'_>, wishes: Wishes) -> Resu
     let mut laid = Laid::new(scenario, &habits)?;
     if wishes.nat {
         laid.open()?;
+    }
+    if wishes.awake {
+        laid.keep_awake()?;
     }
     let capture = wishes
         .capture

@@ -50,7 +50,7 @@ fn a_run_leaves_no_controller() {
             most = most.max(controllers().keys().filter(|id| !before.contains_key(*id)).count());
             true
         };
-        Linux { generator }.run(&scenario, &mut watch).unwrap();
+        Linux { generator, awake: true }.run(&scenario, &mut watch).unwrap();
         assert!(most >= 3, "{generator:?}: a controller is there while it runs: {most}");
         let left = || controllers().into_iter().filter(|(id, _)| !before.contains_key(id)).collect::<Vec<_>>();
         assert!(optional::eventually(|| left().is_empty()), "{generator:?}: {:?}", left());

@@ -19,6 +19,8 @@ pub enum Scheduling {
         /// More comes first.
         priority: u32,
     },
+    /// After every thread of another kind (`SCHED_IDLE`).
+    Idle,
 }
 
 impl Scheduling {
@@ -32,6 +34,7 @@ impl Scheduling {
         match self {
             Self::Deadline { .. } => "deadline",
             Self::Fifo { .. } => "fifo",
+            Self::Idle => "idle",
         }
     }
 
@@ -43,6 +46,7 @@ impl Scheduling {
         match self {
             Self::Deadline { runtime, period } => syscall::schedule_by_deadline(runtime, period),
             Self::Fifo { priority } => syscall::schedule_first(priority),
+            Self::Idle => syscall::schedule_last(),
         }
     }
 }

@@ -21,6 +21,11 @@ pub(crate) fn schedule_first(priority: u32) -> io::Result<()> {
     })
 }
 
+/// Has this thread scheduled by `SCHED_IDLE`, after all others.
+pub(crate) fn schedule_last() -> io::Result<()> {
+    schedule(|attributes| attributes.sched_policy = libc::SCHED_IDLE as u32)
+}
+
 fn schedule(set: impl FnOnce(&mut libc::sched_attr)) -> io::Result<()> {
     // SAFETY: all zeroes is a valid `sched_attr`, a structure of integers.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };

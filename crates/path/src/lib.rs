@@ -9,6 +9,7 @@
 pub mod address;
 mod arrivals;
 mod attention;
+mod awake;
 pub mod burst;
 pub mod capture;
 mod device;
@@ -37,6 +38,7 @@ use penstock_machine::clock::Clock;
 use penstock_machine::{Failed, Missing, program, while_trying};
 use penstock_scenario::model::Scenario;
 
+use awake::Awake;
 use emulation::Emulation;
 use ends::{End, Habits};
 use error::Bound;
@@ -115,6 +117,7 @@ pub struct Laid {
     rate: Rate,
     processors: Option<Processors>,
     nat: Option<Nat>,
+    awake: Option<Awake>,
 }
 
 /// A path that carries.
@@ -127,6 +130,7 @@ pub struct Running {
     /// Bound of this path's error.
     pub bound: Bound,
     _nat: Option<Nat>,
+    awake: Option<Awake>,
     stop: Arc<AtomicBool>,
     router: JoinHandle<io::Result<(Outcome, [device::Device; 2])>>,
 }
@@ -186,6 +190,7 @@ impl Laid {
             rate,
             processors,
             nat: None,
+            awake: None,
         })
     }
 
@@ -199,12 +204,22 @@ impl Laid {
         Ok(())
     }
 
+    /// Keeps the processors of this process from halting until the path ends: all of them are busy then, with threads of the idle
+    /// class. A virtual processor that halts may come back milliseconds late.
+    ///
+    /// # Errors
+    /// Where there is no thread to be had.
+    pub fn keep_awake(&mut self) -> Result<(), Error> {
+        self.awake = Some(Awake::keep().map_err(while_trying("keep the processors awake"))?);
+        Ok(())
+    }
+
     /// Begins to carry: `clock` determines time zero.
     ///
     /// # Errors
     /// Where there is no thread to be had.
     pub fn start(self, clock: Clock, schedule: Schedule) -> Result<Running, Error> {
-        let Self { sender, receiver, bound, emulation, low_latency, devices, rate, processors, nat } = self;
+        let Self { sender, receiver, bound, emulation, low_latency, devices, rate, processors, nat, awake } = self;
         let Schedule { boundaries, sample, end } = schedule;
         let open = nat.is_some();
         let router = Router { clock, emulation, low_latency, devices, rate, processors, open, boundaries, sample, end };
@@ -212,7 +227,7 @@ impl Laid {
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());
         let router = thread.spawn(move || router.run(&told)).map_err(while_trying("start the path's thread"))?;
-        Ok(Running { sender, receiver, bound, _nat: nat, stop, router })
+        Ok(Running { sender, receiver, bound, _nat: nat, awake, stop, router })
     }
 }
 
@@ -232,6 +247,7 @@ impl Running {
             Ok(outcome) => outcome.map_err(while_trying("run the path"))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        outcome.awake = self.awake.as_ref().map_or(0, Awake::processors);
         for end in [&self.sender, &self.receiver] {
             outcome.lateness.device_drops += end.dropped().map_err(while_trying("read a device's figures"))?;
         }

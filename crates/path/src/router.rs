@@ -141,6 +141,8 @@ pub struct Outcome {
     pub scheduling: String,
     /// Processor time that a hypervisor took from this machine meanwhile; none where the kernel does not count it.
     pub stolen: Option<Duration>,
+    /// Processors that were kept from halting to its end.
+    pub awake: u64,
     /// Arrivals at links that are neither departed, dropped nor there: zero, or the path is broken.
     pub unaccounted: i64,
 }
@@ -230,6 +232,8 @@ impl Router {
             flawed: work.flawed,
             refused: work.refused,
             scheduling: scheduling.to_owned(),
+            // Known where the path is ended.
+            awake: 0,
             stolen: stolen().zip(stolen_before).map(|(after, before)| after.saturating_sub(before)),
         };
         Ok((outcome, work.devices))

@@ -77,6 +77,9 @@ pub struct PathSummary {
     /// together. Absent if the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stolen_s: Option<f64>,
+    /// Processors that were kept from halting (`--awake`); absent without that option.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors_awake: Option<u64>,
     /// Packets lost between an end and the path when a device overflowed.
     pub device_drops: u64,
     /// Packets that the path does not carry: not IP, invalid lengths, or the address of no flow.

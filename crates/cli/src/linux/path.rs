@@ -51,7 +51,8 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     let changes =
         options.file.as_ref().map_or_else(|| Ok(changes.clone()), |file| scenario::changes(file, &changes))?;
     let meter = Meter::start();
-    let ended = tool::run(&scenario, &programs, Wishes { capture, nat: options.nat }).map_err(|error| match error {
+    let wishes = Wishes { capture, nat: options.nat, awake: options.awake };
+    let ended = tool::run(&scenario, &programs, wishes).map_err(|error| match error {
         NotRun::Program { .. } => {
             Failure::Input(format!("{error} (run by the account {}; --user names another account)", account.name))
         }

@@ -40,6 +40,7 @@ fn error(path: &PathSummary) -> TableView {
         ("Gaps above 0.5 ms", path.gaps_above_500_us.map_or_else(|| ABSENT.to_owned(), count), nothing()),
         ("Gaps above 5 ms", count(path.gaps_above_5_ms), nothing()),
         ("Taken by the hypervisor", found(path.stolen_s), nothing()),
+        ("Processors kept awake", path.processors_awake.map_or_else(|| ABSENT.to_owned(), count), nothing()),
         ("Device drops", count(path.device_drops), count(0)),
         ("Packets delivered", count(path.packets), nothing()),
         ("Packets not carried", count(path.not_carried), nothing()),

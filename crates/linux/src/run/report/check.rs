@@ -108,6 +108,7 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
         gaps_above_500_us: Some(error.short_gaps),
         gaps_above_5_ms: error.gaps,
         stolen_s: outcome.stolen.map(|stolen| stolen.as_secs_f64()),
+        processors_awake: (outcome.awake > 0).then_some(outcome.awake),
         device_drops: error.device_drops,
         not_carried: outcome.strangers + outcome.flawed + outcome.refused,
         packets: error.packets,
