@@ -214,7 +214,8 @@ fn bounds_that_are_missed_have_a_status() {
 /// A number that no run has is undecided, of the criterion and of a gate, and the page says so.
 #[test]
 fn a_number_that_no_run_has_decides_nothing() {
-    let bench = battery(&CRITERION.replace("links.bottleneck.dynamics.standing_queue_s", "links.bottleneck.price_mean"));
+    let bench =
+        battery(&CRITERION.replace("links.bottleneck.dynamics.standing_queue_s", "links.bottleneck.price_mean"));
     bench.write("gate.toml", "[gate]\n\"EV-04.standing-queue\" = [0.0, 9.0]\n");
     let ended = bench.run(&evaluate(&["--gate", "gate.toml"]));
     assert_eq!(ended.status, 0, "{}", ended.err);
@@ -234,7 +235,11 @@ fn a_law_with_parameters_has_the_plain_one_as_a_baseline() {
     assert!(evaluation["law"].as_str().unwrap().contains("beta"), "{}", evaluation["law"]);
     let cell = &evaluation["criteria"][0]["measures"][0]["cells"][0];
     assert_ne!(cell["law"]["mean"], cell["baselines"]["cubic"]["mean"]);
-    let draft = bench.names("out").into_iter().find(|name| name.starts_with("evaluation-") && name.ends_with("-quick")).unwrap();
+    let draft = bench
+        .names("out")
+        .into_iter()
+        .find(|name| name.starts_with("evaluation-") && name.ends_with("-quick"))
+        .unwrap();
     let draft = fs::read_to_string(bench.path(&format!("out/{draft}/evaluation.md"))).unwrap();
     assert!(
         draft.split_whitespace().collect::<Vec<_>>().join(" ").contains(&format!("evaluate '{law}' --quick")),
@@ -401,7 +406,11 @@ fn errors_of_a_scenario_say_what_an_evaluation_sets() {
             "flows.toml:22: windows.late: the window ends at 8 s, and the run at 4 s: the quick extent runs half",
         ),
         ("[dynamics]", "", "`flows` has no table `[dynamics]`"),
-        ("[sweep]", "[sweep]\n\"flows.test.cc.beta\" = [2]", "flows.toml:22:25: flows.test.cc.beta: `newreno` has no parameter"),
+        (
+            "[sweep]",
+            "[sweep]\n\"flows.test.cc.beta\" = [2]",
+            "flows.toml:22:25: flows.test.cc.beta: `newreno` has no parameter",
+        ),
     ] {
         let bench = battery(CRITERION);
         assert!(SCENARIO.contains(from), "{from}");
@@ -522,14 +531,17 @@ fn every_measured_criterion_is_drawn() {
     }
 }
 
-/// Verdicts of a few cheap criteria are as on record.
+/// Verdicts of a few cheap criteria are as on record, and their numbers to the last bit.
 #[test]
 fn verdicts_are_as_recorded() {
     let bench = Bench::new();
-    for (law, only) in [("fast", "EV-35"), ("bbr", "EV-07")] {
+    for (law, only) in [("fast", "EV-35"), ("bbr", "EV-07"), ("vegas", "EV-01"), ("cubic", "EV-24")] {
         let record = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../evaluation/recorded/{law}.json"));
-        let record = record.display().to_string();
-        let ended = bench.run(&["evaluate", law, "--quick", "--only", only, "--against", &record]);
+        let shown = record.display().to_string();
+        let ended = bench.run(&["evaluate", law, "--quick", "--only", only, "--against", &shown]);
         assert_eq!(ended.status, 0, "{law}: {}", ended.err);
+        let now = bench.path(&format!("out/evaluation-{law}-quick/verdicts.json"));
+        let [now, before] = [now, record].map(|file| json(&fs::read(file).unwrap())["criteria"][only].clone());
+        assert!(now.is_object() && now == before, "{law}, {only}: {now} and {before} on record");
     }
 }
