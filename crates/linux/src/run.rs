@@ -85,7 +85,7 @@ impl World for Linux {
         if self.generator == Generator::Iperf3 {
             plan.findings.push(iperf3::FINDING.to_owned());
         }
-        let measured = run(scenario, plan, self, watcher)?;
+        let measured = run(scenario, plan, *self, watcher)?;
         report::report(scenario, &measured)
     }
 
@@ -110,8 +110,8 @@ impl Linux {
     }
 }
 
-fn run(scenario: &Scenario, plan: Plan, world: &Linux, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
-    let Linux { generator, awake } = *world;
+fn run(scenario: &Scenario, plan: Plan, world: Linux, watcher: &mut dyn Watcher) -> Result<Measured, RunError> {
+    let Linux { generator, awake } = world;
     // Routes name them, so that they come first; they are gone when this returns, however it does.
     let registered = laws::Registered::new(&plan.laws).map_err(|e| refused(&e))?;
     let mut laid = Laid::new(scenario, &plan.habits).map_err(|e| refused(&e))?;

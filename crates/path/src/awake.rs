@@ -73,7 +73,9 @@ fn stay(number: usize, stop: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+
+    use penstock_machine::clock::{Clock, duration};
 
     use super::*;
 
@@ -94,9 +96,9 @@ mod tests {
         const SCHED_IDLE: &str = "5";
         let processors = thread::available_parallelism().unwrap().get();
         let awake = Awake::keep().unwrap();
-        let begun = Instant::now();
+        let clock = Clock::start();
         while classes() != vec![SCHED_IDLE; processors] {
-            assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", classes());
+            assert!(duration(clock.now()) < Duration::from_secs(10), "{:?}", classes());
             thread::yield_now();
         }
         assert_eq!(awake.processors(), processors as u64);

@@ -308,7 +308,7 @@ impl Documented {
         }
         let inside = ["properties", "additionalProperties", "items"]
             .iter()
-            .any(|key| node.get(key).is_some_and(|held| held.is_object()));
+            .any(|key| node.get(key).is_some_and(Value::is_object));
         inside.then(|| format!("{walked} is not a number, but holds numbers"))
     }
 

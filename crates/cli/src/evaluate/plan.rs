@@ -182,7 +182,7 @@ impl Setting {
     }
 
     /// The error of a window that the lengths of the extent cut off.
-    fn cut_off(&self, scenario: &Scenario, (text, file): (&str, &str), scope: Scope) -> Option<String> {
+    fn cut_off(scenario: &Scenario, (text, file): (&str, &str), scope: Scope) -> Option<String> {
         let duration = scope.extent.length(scenario.duration);
         let (name, (_, end)) = scenario.windows.iter().find(|(_, (_, end))| *end > duration)?;
         let from = text.find("[windows]").unwrap_or_default();
@@ -210,7 +210,7 @@ impl Setting {
             return Err(Failure::Input(format!("{file}: its sweep has no cell")));
         };
         if self.lengths {
-            if let Some(what) = self.cut_off(first, (text.as_str(), file.as_str()), scope) {
+            if let Some(what) = Self::cut_off(first, (text.as_str(), file.as_str()), scope) {
                 return Err(Failure::Input(what));
             }
             let [duration, warmup] = [first.duration, first.warmup].map(|time| scope.extent.length(time));
