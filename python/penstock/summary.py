@@ -702,6 +702,9 @@ class PathSummary:
     proc(5), all processors together. Absent if the kernel does not count it.
     """
 
+    processors_awake: int | None = None
+    """Processors that were kept from halting (`--awake`); absent without that option."""
+
     device_drops: int
     """Packets lost between an end and the path when a device overflowed."""
 
