@@ -25,11 +25,11 @@ HEAD = """# All laws by all criteria
 
 `penstock evaluate LAW --quick` made the tables on this page. Each cell (combination of parameter values) of a criterion ran
 with 3 seeds. Each run had half the duration in the scenario file. ✓ means that the law meets the criterion's bound. ✗ means
-that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged: the
+that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged. The
 criterion has no bound, or its bounds are for other laws. Some bounds come from the documents of a few laws, and only these laws
 are judged by them. A dash means that the criterion does not apply to the law. Each number is the mean over the seeds of the first
 measure that has the verdict of the criterion. The number comes from the worst of the cells that decide this verdict. A letter
-behind a number means another measure than the first one in the row; the first column names both. ∞ means that the number is
+behind a number means another measure than the first one in the row. The first column names both. ∞ means that the number is
 infinite in some run. "none" means that some run lacks the number. The page [How a law is evaluated](../evaluation.md)
 explains verdicts and bounds. `evaluation/recorded` has the verdicts of these tables as JSON. CI compares some of the verdicts.
 
