@@ -143,10 +143,8 @@ pub(crate) struct Run {
     /// sender down
     #[arg(long)]
     pub(crate) qlog: bool,
-    /// With `--world linux`: keep the processors from halting. A virtual processor that halts may come back milliseconds late; on a
-    /// host that is short of processors the opposite may hold
-    #[arg(long)]
-    pub(crate) awake: bool,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
 }
 
 #[derive(Debug, Args)]
@@ -156,8 +154,15 @@ pub(crate) struct Sweep {
     /// Run only the cells I, I+N, I+2N and so on. To share a sweep between N machines, give each a different I from 1 to N
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
-    /// With `--world linux`: keep the processors from halting. A virtual processor that halts may come back milliseconds late; on a
-    /// host that is short of processors the opposite may hold
+    #[command(flatten)]
+    pub(crate) processors: Processors,
+}
+
+/// The processors of this machine while real packets are under way.
+#[derive(Debug, Args)]
+pub(crate) struct Processors {
+    /// Keep the processors from halting while real packets are under way (`--world linux`, `linux path`). A virtual processor that halts
+    /// may come back milliseconds late; on a host that is short of processors the opposite may hold
     #[arg(long)]
     pub(crate) awake: bool,
 }

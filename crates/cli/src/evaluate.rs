@@ -4,6 +4,7 @@ mod gate;
 mod library;
 mod plan;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -200,14 +201,9 @@ fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     words.join(" ")
 }
 
-/// A word for a shell.
+/// A word for a shell. None here has a NUL, as arguments of a process cannot.
 fn quoted(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./,:=@%+".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 
 /// Leaves the requested criteria.

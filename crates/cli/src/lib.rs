@@ -137,13 +137,13 @@ fn command(command: &Command) -> Result<Done, Failure> {
     };
     match command {
         Command::Run(arguments) => {
-            let &arguments::Run { pcap, generator, qlog, awake, .. } = arguments;
-            let own = run::Own { pcap, generator, qlog, awake, shard: None };
+            let &arguments::Run { pcap, generator, qlog, .. } = arguments;
+            let own = run::Own { pcap, generator, qlog, awake: arguments.processors.awake, shard: None };
             run(&arguments.scenarios, own)
         }
         Command::Sweep(arguments) => run(
             &arguments.scenarios,
-            run::Own { shard: arguments.shard, awake: arguments.awake, ..run::Own::default() },
+            run::Own { shard: arguments.shard, awake: arguments.processors.awake, ..run::Own::default() },
         ),
         Command::Check(arguments) => check::check(arguments),
         Command::Analyze(arguments) => analyze::analyze(arguments),

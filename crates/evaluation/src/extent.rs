@@ -9,12 +9,13 @@ use crate::criterion::Part;
 use crate::statistics::Looks;
 
 /// The amount of a battery that runs: cells, seeds and lengths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
     /// Two paths, 3 seeds, half the lengths of the scenario files.
     Quick,
     /// Nearly all cells, 10 seeds, the lengths of the scenario files.
+    #[default]
     Standard,
     /// All cells, 30 seeds, 5/2 of the lengths.
     Full,

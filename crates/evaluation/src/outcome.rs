@@ -11,7 +11,7 @@ use crate::extent::{Extent, Scope};
 use crate::statistics::Verdict;
 
 /// An evaluation of one law.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
     /// Version of the file format: 1.
     pub format: u32,

@@ -130,7 +130,6 @@ pub struct Running {
     /// Bound of this path's error.
     pub bound: Bound,
     _nat: Option<Nat>,
-    awake: Option<Awake>,
     stop: Arc<AtomicBool>,
     router: JoinHandle<io::Result<(Outcome, [device::Device; 2])>>,
 }
@@ -222,12 +221,13 @@ impl Laid {
         let Self { sender, receiver, bound, emulation, low_latency, devices, rate, processors, nat, awake } = self;
         let Schedule { boundaries, sample, end } = schedule;
         let open = nat.is_some();
-        let router = Router { clock, emulation, low_latency, devices, rate, processors, open, boundaries, sample, end };
+        let router =
+            Router { clock, emulation, low_latency, devices, rate, processors, awake, open, boundaries, sample, end };
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let thread = thread::Builder::new().name("penstock-path".to_owned());
         let router = thread.spawn(move || router.run(&told)).map_err(while_trying("start the path's thread"))?;
-        Ok(Running { sender, receiver, bound, _nat: nat, awake, stop, router })
+        Ok(Running { sender, receiver, bound, _nat: nat, stop, router })
     }
 }
 
@@ -247,7 +247,6 @@ impl Running {
             Ok(outcome) => outcome.map_err(while_trying("run the path"))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        outcome.awake = self.awake.as_ref().map_or(0, Awake::processors);
         for end in [&self.sender, &self.receiver] {
             outcome.lateness.device_drops += end.dropped().map_err(while_trying("read a device's figures"))?;
         }

@@ -23,6 +23,7 @@ use penstock_machine::stolen::stolen;
 use super::address;
 use super::arrivals::Arrivals;
 use super::attention::{Lead, take_turn};
+use super::awake::Awake;
 use super::burst::{Burst, Coalescer};
 use super::device::{Device, Got};
 use super::emulation::{Emulation, Passed};
@@ -44,6 +45,8 @@ pub(super) struct Router {
     pub(super) rate: Rate,
     /// Where it runs.
     pub(super) processors: Option<Processors>,
+    /// Keeps processors from halting until it ends.
+    pub(super) awake: Option<Awake>,
     /// Whether packets to an address that is no flow's go on behind the receiving end.
     pub(super) open: bool,
     /// When it reads everything, in order.
@@ -232,8 +235,7 @@ impl Router {
             flawed: work.flawed,
             refused: work.refused,
             scheduling: scheduling.to_owned(),
-            // Known where the path is ended.
-            awake: 0,
+            awake: self.awake.as_ref().map_or(0, Awake::processors),
             stolen: stolen().zip(stolen_before).map(|(after, before)| after.saturating_sub(before)),
         };
         Ok((outcome, work.devices))

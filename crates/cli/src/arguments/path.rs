@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CaptureEnd, Changes};
+use super::{CaptureEnd, Changes, Processors};
 
 #[derive(Debug, Args)]
 #[command(
@@ -36,10 +36,8 @@ pub(crate) struct PathOptions {
     /// (net.ipv4.ip_forward)
     #[arg(long)]
     pub(crate) nat: bool,
-    /// Keep the processors from halting. A virtual processor that halts may come back milliseconds late; on a host that is short of
-    /// processors the opposite may hold
-    #[arg(long)]
-    pub(crate) awake: bool,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
     /// Add packets.pcapng to the record: all packet headers at COMMAND's end of the path, or with `--pcap=receivers` at the other end
     #[arg(long, value_enum, value_name = "END", num_args = 0..=1, require_equals = true, default_missing_value = "senders")]
     pub(crate) pcap: Option<CaptureEnd>,

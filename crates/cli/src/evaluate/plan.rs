@@ -255,13 +255,14 @@ impl Setting {
 
 /// The lengths of runs of an extent, and how a criterion keeps those of its scenario.
 fn lengths(extent: Extent) -> String {
-    let (word, part) = match extent {
-        Extent::Quick => ("quick", "half"),
-        Extent::Standard => ("standard", "all"),
-        Extent::Full => ("full", "5/2"),
+    let part = match extent {
+        Extent::Quick => "half",
+        Extent::Standard => "all",
+        Extent::Full => "5/2",
     };
     format!(
-        "the {word} extent runs {part} of the scenario's `duration` and `warmup`; `lengths = false` in the criterion keeps them as written"
+        "the {} extent runs {part} of the scenario's `duration` and `warmup`; `lengths = false` in the criterion keeps them as written",
+        extent.word()
     )
 }
 

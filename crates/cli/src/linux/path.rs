@@ -51,7 +51,7 @@ pub(super) fn path(options: &PathOptions) -> Result<Done, Failure> {
     let changes =
         options.file.as_ref().map_or_else(|| Ok(changes.clone()), |file| scenario::changes(file, &changes))?;
     let meter = Meter::start();
-    let wishes = Wishes { capture, nat: options.nat, awake: options.awake };
+    let wishes = Wishes { capture, nat: options.nat, awake: options.processors.awake };
     let ended = tool::run(&scenario, &programs, wishes).map_err(|error| match error {
         NotRun::Program { .. } => {
             Failure::Input(format!("{error} (run by the account {}; --user names another account)", account.name))

@@ -402,20 +402,11 @@ mod tests {
             figure: Some((axis.into(), measure.into())),
         };
         Evaluation {
-            format: 1,
             law: "fast".into(),
-            setting: String::new(),
-            source: String::new(),
             baselines: vec!["newreno".into(), "cubic".into()],
             extent: Extent::Quick,
-            seeds: vec![3],
-            world: "packets".into(),
-            runs: 0,
-            analyses: 0,
-            version: String::new(),
-            code: String::new(),
             criteria: vec![outcome],
-            beside: None,
+            ..Evaluation::default()
         }
     }
 

@@ -38,20 +38,11 @@ pub(super) fn drawn(criterion: &Criterion, extent: Extent, scenarios: &Path) -> 
         Runs { cells: &cells[at], refused: None }
     });
     let evaluation = Evaluation {
-        format: 1,
         law: LAWS[0].into(),
-        setting: String::new(),
-        source: String::new(),
         baselines: LAWS[1..].iter().map(|law| (*law).to_owned()).collect(),
         extent,
-        seeds: vec![2],
-        world: "packets".into(),
-        runs: 0,
-        analyses: 0,
-        version: String::new(),
-        code: String::new(),
         criteria: vec![outcome],
-        beside: None,
+        ..Evaluation::default()
     };
     let page = page::of(&evaluation, "", &[]);
     let section = page.sections.iter().find(|section| section.label == *criterion.id.get_ref()).unwrap();
