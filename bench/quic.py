@@ -2,7 +2,7 @@
 """Laws through quinn, and s2n-quic's own controllers, over the emulated path beside the packets world: tables for docs/quinn.md.
 
     sudo python3 bench/quic.py out/quic [--penstock target/release/penstock] [--minutes 15] [--only 'fast-100*'] [--runs 1]
-                               [--tries 2] [--seeds 10] [--jitter '60 us'] [--simulator PROGRAM]
+                               [--tries 2] [--seeds 10] [--simulator PROGRAM]
 
 Each cell runs over QUIC with the first seeds, and in the packets world with each seed. Means have their standard error. A run
 beyond the error bounds of the path runs again where time is left, up to --tries. The tables are printed, and out/quic/cells.json
@@ -43,7 +43,7 @@ count = {count}
 rtt = "40 ms"
 start = "0 s"
 cc = {cc}
-{jitter}sender = {{ profile = "quic" }}
+sender = {{ profile = "quic" }}
 """
 # A cell that did not run in time is told apart from one that failed.
 ROOM_S = 4
@@ -65,7 +65,6 @@ def cells():
             "buffer": "10 bdp" if queue == "codel" else f"{count} bdp",
             "aqm": 'aqm = { law = "codel" }' if queue == "codel" else "",
             "cc": f'{{ law = "{law}"{more} }}',
-            "jitter": "",
         }
 
     yield cell("fast-100-four", "fast", 100, 40, 15, count=4)
@@ -107,17 +106,11 @@ def figures(summary):
     }
 
 
-def simulated(penstock, out, fields, seeds, jitter=None):
-    """The runs of the packets world, one for each seed; none where it does not run the law.
-
-    `jitter`: the largest delay of an acknowledgement, as ends that are programs have it, such as "60 us".
-    """
+def simulated(penstock, out, fields, seeds):
+    """The runs of the packets world, one for each seed; none where it does not run the law."""
     if "quinn-bbr" in fields["cc"]:
         return []
     fields = fields | {"cc": next((cc for own, cc in BESIDE.items() if f'"{own}"' in fields["cc"]), fields["cc"])}
-    if jitter:
-        line = f'ack_jitter = {{ probability = 1.0, uniform = ["0 us", "{jitter}"] }}\n'
-        fields = fields | {"name": f"{fields['name']}-jitter", "jitter": line}
     found = []
     for seed in range(1, seeds + 1):
         summary, said = run(penstock, out, fields, ["--seed", str(seed)])
@@ -167,8 +160,6 @@ def row(name, found):
         return f"{shown(one, digits)} | {shown(other, digits)} | {share} |"
 
     paths = [one["path"] for one in runs]
-    if found.get("jitter"):
-        name += f" (with jitter: {shown(mean(found['jitter'], 'goodput'), 2)}, {shown(mean(found['jitter'], 'queue'), 1)})"
     late = f"{1e3 * max(path['lateness_p99_s'] or 0 for path in paths):.2f} | {1e3 * max(path['gap_max_s'] for path in paths):.1f}"
     pauses = f"{sum(path['gaps_above_500_us'] for path in paths)} | {1e3 * sum(path['stolen_s'] or 0 for path in paths):.0f}"
     jain = f"{mean(runs, 'jain')[0]:.4f}"
@@ -186,7 +177,6 @@ def main():
     parser.add_argument("--runs", type=int, default=1, help="runs over QUIC that count, for each cell")
     parser.add_argument("--tries", type=int, default=2, help="runs over QUIC at most, for each one that should count")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jitter", help='also the packets world with acknowledgements up to so much late, such as "60 us"')
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * options.minutes
@@ -206,8 +196,6 @@ def main():
         # Simulated beforehand: nothing else runs while a path does.
         packets = simulated(options.simulator or options.penstock, options.out, fields, options.seeds)
         found[name] = {"packets": packets, "quic": []}
-        if options.jitter:
-            found[name]["jitter"] = simulated(options.simulator or options.penstock, options.out, fields, options.seeds, options.jitter)
         runs = found[name]["quic"]
         while sum(map(good, runs)) < options.runs and len(runs) < options.tries * options.runs:
             if time.monotonic() + fields["duration"] + ROOM_S > end:

@@ -25,6 +25,8 @@ use quinn_proto::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use crate::sequences::Draws;
+
 /// A datagram [bytes].
 pub(crate) const PACKET: f64 = 1200.0;
 
@@ -54,11 +56,32 @@ pub(crate) struct Ends {
     pub(crate) batch: Duration,
     /// The machine stands still for so long, once in so long: datagrams that arrive meanwhile are read at its end.
     pub(crate) pause: (Duration, Duration),
+    /// The time from a datagram's arrival to the answer, at random: those that come behind wait for it. One of each end, the client's
+    /// first.
+    pub(crate) waits: [Waits; 2],
+    /// The seed of these times.
+    pub(crate) seed: u64,
 }
 
+/// A random time: the shares of times that are no longer, and these [us]. Between two of them it is even.
+pub(crate) type Waits = &'static [(f64, f64)];
+
 impl Ends {
-    pub(crate) const EXACT: Self =
-        Self { tick: Duration::ZERO, batch: Duration::ZERO, pause: (Duration::ZERO, Duration::ZERO) };
+    pub(crate) const EXACT: Self = Self {
+        tick: Duration::ZERO,
+        batch: Duration::ZERO,
+        pause: (Duration::ZERO, Duration::ZERO),
+        waits: [&[]; 2],
+        seed: 0,
+    };
+}
+
+/// A time of these for a share from zero to one.
+fn waited(waits: Waits, share: f64) -> Duration {
+    let Some(above) = waits.iter().position(|(to, _)| share < *to) else { return Duration::ZERO };
+    let (from, least) = if above == 0 { (0.0, 0.0) } else { waits[above - 1] };
+    let (to, most) = waits[above];
+    Duration::from_secs_f64((least + (share - from) / (to - from) * (most - least)) / 1e6)
 }
 
 impl Line {
@@ -101,6 +124,8 @@ struct Side {
     more: u64,
     /// When its thread went to sleep.
     slept: Instant,
+    /// When it answers what arrived last.
+    answers: Instant,
 }
 
 /// A datagram that left a client.
@@ -197,6 +222,7 @@ struct Laboratory {
     begin: Instant,
     /// The datagram of a client that is lost, counted from one; none if it is zero.
     lost: u64,
+    draws: Draws,
 }
 
 fn is_client(number: usize) -> bool {
@@ -321,6 +347,7 @@ impl Laboratory {
                     left: None,
                     more: u64::MAX,
                     slept: begin,
+                    answers: begin,
                 });
             }
         }
@@ -336,6 +363,7 @@ impl Laboratory {
             at_head,
             begin,
             lost: 0,
+            draws: Draws(line.ends.seed),
         }
     }
 
@@ -430,8 +458,12 @@ impl Laboratory {
 
     fn carry(&mut self, at: Instant, datagram: Datagram) {
         self.order += 1;
-        let Ends { batch, pause, .. } = self.line.ends;
+        let Ends { batch, pause, waits, .. } = self.line.ends;
         let at = self.begin + after_pause(up(at - self.begin, batch), pause);
+        let wait = waited(waits[datagram.to % 2], self.draws.share());
+        let answers = &mut self.sides[datagram.to].answers;
+        *answers = (at + wait).max(*answers);
+        let at = *answers;
         self.under_way.push(Reverse(Arrival { at, order: self.order, datagram }));
     }
 

@@ -80,13 +80,18 @@ pub(crate) fn factories() -> Vec<Factory> {
     factories
 }
 
-struct Draws(u64);
+/// Random numbers, by their state.
+pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z ^ (z >> 27)
+    }
+    /// From zero to one.
+    pub(crate) fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
     fn below(&mut self, most: u64) -> u64 {
         self.next() % most

@@ -9,7 +9,7 @@ use penstock_quinn::LawConfig;
 use penstock_scenario::read::Document;
 use penstock_scenario::world::{Content, End, Sighting, Watcher, World};
 
-use crate::laboratory::{Ends, Line, Makes, Outcome, PACKET, makes, run, transfer};
+use crate::laboratory::{Ends, Line, Makes, Outcome, PACKET, Waits, makes, run, transfer};
 
 const RTT: Duration = Duration::from_millis(40);
 
@@ -341,26 +341,114 @@ fn the_queue_of_bbr_grows_with_pauses() {
     assert!(often > 1.4 && seldom < 1.2, "{often} {seldom}");
 }
 
-/// Ends that are programs answer after a time that varies: on the emulated path acknowledgements come as if each were late by 0 to 60 us.
-/// The filter of BBR keeps the largest rate, and its queue grows. Copa leaves its cycle: docs/quinn.md.
+/// The times from arrival to answer of both ends of quinn on the emulated path, at 100 Mbit/s: `bench/waits.py`, docs/quinn.md.
+const WAITS_100: [Waits; 2] = [
+    &[
+        (0.01, 20.0),
+        (0.1, 70.0),
+        (0.25, 83.0),
+        (0.5, 97.0),
+        (0.75, 117.0),
+        (0.9, 194.0),
+        (0.95, 262.0),
+        (0.99, 412.0),
+        (0.995, 499.0),
+        (0.999, 644.0),
+        (0.9999, 968.0),
+        (1.0, 1711.0),
+    ],
+    &[
+        (0.01, 1.0),
+        (0.1, 7.0),
+        (0.25, 13.0),
+        (0.5, 24.0),
+        (0.75, 38.0),
+        (0.9, 54.0),
+        (0.95, 87.0),
+        (0.99, 334.0),
+        (0.995, 375.0),
+        (0.999, 620.0),
+        (0.9999, 1301.0),
+        (1.0, 1590.0),
+    ],
+];
+/// At 20 Mbit/s.
+const WAITS_20: [Waits; 2] = [
+    &[
+        (0.01, 1.6),
+        (0.1, 10.0),
+        (0.25, 17.0),
+        (0.5, 28.0),
+        (0.75, 41.0),
+        (0.9, 54.0),
+        (0.95, 65.0),
+        (0.99, 101.0),
+        (0.995, 189.0),
+        (0.999, 682.0),
+        (0.9999, 1268.0),
+        (1.0, 1372.0),
+    ],
+    &[
+        (0.01, 0.6),
+        (0.1, 5.8),
+        (0.25, 11.0),
+        (0.5, 21.0),
+        (0.75, 30.0),
+        (0.9, 40.0),
+        (0.95, 50.0),
+        (0.99, 99.0),
+        (0.995, 193.0),
+        (0.999, 939.0),
+        (1.0, 1177.0),
+    ],
+];
+
+/// Ends that are programs answer after a time that varies. The queue of laws that fill it is as long as a bunch of packets more before
+/// CoDel sees it, BBR keeps the largest rate sample, and Copa leaves its cycle.
 #[test]
-#[ignore = "takes ten seconds; make nightly runs it"]
-fn the_jitter_of_ends_lengthens_queues() {
-    const SEEDS: u64 = 8;
-    let jitter = "ack_jitter = { probability = 1.0, uniform = [\"0 us\", \"60 us\"] }\n";
-    let with = |name: &str, line: Line, flow: &str| {
-        let found =
-            (1..=SEEDS).map(|seed| of_packets(&format!("seed = {seed}\n{}", scenario(name, "", line, (8, 25), flow))));
-        let found: Vec<Found> = found.collect();
-        println!("{name}, {} Mbit/s, CoDel {}, {flow:?}: {found:?}", line.rate_bit_per_s / 1e6, line.codel);
-        found
+#[ignore = "takes minutes; make nightly runs it"]
+fn the_waits_of_ends_lengthen_queues() {
+    const SEEDS: u64 = 4;
+    let cells = [
+        ("bbr3", line(20.0, 1.0), (8, 25)),
+        ("bbr3", codel(20.0), (8, 25)),
+        ("newreno", codel(100.0), (20, 60)),
+        ("cubic", codel(100.0), (20, 60)),
+        ("bbr3", line(100.0, 1.0), (8, 25)),
+        ("bbr3", codel(100.0), (8, 25)),
+        ("copa", line(100.0, 1.0), (8, 60)),
+        ("copa", codel(100.0), (8, 25)),
+    ];
+    let of_cell = |&(name, line, (warmup, seconds)): &(&str, Line, (u64, u64))| {
+        let exact = through_quinn(name, line, warmup, seconds);
+        let late = (1..=SEEDS).map(|seed| {
+            let waits = if line.rate_bit_per_s < 50e6 { WAITS_20 } else { WAITS_100 };
+            let ends = Ends { waits, seed, ..Ends::EXACT };
+            through_quinn(name, Line { ends, ..line }, warmup, seconds)
+        });
+        let late: Vec<Found> = late.collect();
+        let (mean, error) = mean_and_error(&late);
+        println!("{name}, {:?}: {exact:?}, {mean:.1} \u{b1} {error:.1} packets, {late:?}", cell(line));
+        (exact, late, mean)
     };
-    let mean = |found: &[Found]| found.iter().map(|one| one.queue).sum::<f64>() / found.len() as f64;
-    for (line, least) in [(line(100.0, 1.0), 1.2), (codel(100.0), 1.2), (codel(20.0), 1.05)] {
-        let [exact, late] = ["", jitter].map(|flow| mean(&with("bbr3", line, flow)));
-        assert!(late > least * exact, "{late}, {exact}");
+    let found: Vec<_> = std::thread::scope(|scope| {
+        let threads = cells.each_ref().map(|cell| scope.spawn(move || of_cell(cell)));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (number, (exact, late, mean)) in found[..6].iter().enumerate() {
+        let least = if number < 2 { 1.1 } else { 1.2 };
+        assert!(*mean > least * exact.queue, "{exact:?}, {late:?}");
     }
-    let cycles = |flow: &str| with("copa", codel(100.0), flow).iter().filter(|one| one.queue > 100.0).count();
-    let [exact, late] = ["", jitter].map(cycles);
-    assert!(exact == SEEDS as usize && late <= exact / 2, "{exact}, {late}");
+    for (exact, late, _) in &found[6..] {
+        let leaves = late.iter().filter(|one| one.goodput > 70e6).count();
+        assert!(exact.queue > 100.0 && exact.goodput < 70e6 && leaves * 2 > late.len(), "{exact:?}, {late:?}");
+    }
+}
+
+/// The mean queue of runs and its standard error.
+fn mean_and_error(found: &[Found]) -> (f64, f64) {
+    let count = found.len() as f64;
+    let mean = found.iter().map(|one| one.queue).sum::<f64>() / count;
+    let squares = found.iter().map(|one| (one.queue - mean) * (one.queue - mean)).sum::<f64>();
+    (mean, (squares / (count - 1.0) / count).sqrt())
 }
