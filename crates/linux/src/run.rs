@@ -200,6 +200,10 @@ fn run(scenario: &Scenario, plan: Plan, world: Linux, watcher: &mut dyn Watcher)
     .map_err(system("send over the path"))?;
     #[cfg(feature = "quic")]
     let plan = plan.with(ends.as_ref().and_then(quic::Ends::finding));
+    #[cfg(feature = "quic")]
+    let receiver_late = ends.as_ref().map_or(Time::ZERO, quic::Ends::receiver_late);
+    #[cfg(not(feature = "quic"))]
+    let receiver_late = Time::ZERO;
     let bound = path.bound;
     let outcome = path.end().map_err(|e| refused(&e))?;
     // Not before: what a path carries of connections that are reset is nothing that the scenario asks for.
@@ -207,7 +211,7 @@ fn run(scenario: &Scenario, plan: Plan, world: Linux, watcher: &mut dyn Watcher)
     if asked_to_stop {
         return Err(RunError::Stopped);
     }
-    Ok(Measured { plan, outcome, bound, sent, behind, costs: registered.costs() })
+    Ok(Measured { plan, outcome, bound, sent, receiver_late, behind, costs: registered.costs() })
 }
 
 /// The result of a thread; its panic is ours.

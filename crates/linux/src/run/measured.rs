@@ -14,6 +14,8 @@ pub(super) struct Measured {
     pub(super) outcome: Outcome,
     pub(super) bound: Bound,
     pub(super) sent: Sent,
+    /// Time that the receiving end waited for a processor, where it is of this process and of QUIC.
+    pub(super) receiver_late: Time,
     /// Delay of sources of datagrams at the end.
     pub(super) behind: Time,
     /// Cost of the laws that were registered for it.

@@ -37,6 +37,7 @@ pub(crate) fn of_programs(
     };
     let whole = Scenario { warmup: Time::ZERO, duration: outcome.end, windows: IndexMap::new(), ..scenario.clone() };
     let plan = Plan { habits, flows, laws: Vec::new(), findings };
-    let measured = Measured { plan, outcome, bound, sent, behind: Time::ZERO, costs: Vec::new() };
+    let measured =
+        Measured { plan, outcome, bound, sent, receiver_late: Time::ZERO, behind: Time::ZERO, costs: Vec::new() };
     report::report(&whole, &measured)
 }

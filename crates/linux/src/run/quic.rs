@@ -12,8 +12,7 @@ mod transfer;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes as Content;
 use penstock_law::quantity::Time;
@@ -51,8 +50,6 @@ const ROOM: u32 = 1 << 28;
 const CHUNK: usize = 1 << 16;
 /// Timers are of a millisecond, and one that is later by so much waited for a processor.
 const ON_TIME: Time = Time(2_000_000_000);
-/// Interval at which a receiver checks whether it is wanted.
-const WATCH: Duration = Duration::from_millis(50);
 
 /// Settings of the ends of a run: a certificate, and a client's settings for each flow.
 #[derive(Debug)]
@@ -66,6 +63,9 @@ pub(super) struct Ends {
     mtu: u16,
     /// A thread of an end had no priority.
     deferred: AtomicBool,
+    /// Time that the receiving end waited for a processor [ps].
+    late_ps: AtomicU64,
+    clock: Clock,
 }
 
 #[derive(Debug)]
@@ -143,6 +143,8 @@ impl Ends {
             clients: clients.collect::<io::Result<_>>()?,
             mtu,
             deferred: AtomicBool::new(false),
+            late_ps: AtomicU64::new(0),
+            clock,
         })
     }
 
@@ -156,10 +158,14 @@ impl Ends {
     /// Findings on priority that the ends did not get, once both are over.
     pub(super) fn finding(&self) -> Option<String> {
         self.deferred.load(Ordering::Relaxed).then(|| {
-            "this kernel gave the ends of QUIC no priority (`SCHED_FIFO`): other programs may have delayed them. The delays of the \
-             sending end are measured, and those of the receiving end are not"
+            "this kernel gave the ends of QUIC no priority (`SCHED_FIFO`): other programs may have delayed them"
                 .to_owned()
         })
+    }
+
+    /// Time that the receiving end waited for a processor, once it is over.
+    pub(super) fn receiver_late(&self) -> Time {
+        Time(self.late_ps.load(Ordering::Relaxed))
     }
 
     fn endpoint(&self, at: SocketAddr, server: Option<ServerConfig>, ecn: bool) -> io::Result<Endpoint> {
@@ -180,7 +186,9 @@ impl Ends {
                 self.serve(number, client, Arc::clone(received))?;
             }
             while !stop.load(Ordering::Relaxed) {
-                tokio::time::sleep(WATCH).await;
+                let due = self.clock.now() + LOOK + ON_TIME;
+                tokio::time::sleep(duration(LOOK)).await;
+                self.late_ps.fetch_add(self.clock.now().since(due).0, Ordering::Relaxed);
             }
             Ok(())
         })

@@ -75,8 +75,10 @@ pub(super) fn check(scenario: &Scenario, run: &Measured, span: &Span) -> PathSum
     if run.behind.seconds() > BEHIND * outcome.end.seconds() {
         beyond.push(format!("the `cbr` sources were {} behind their schedule at the end", run.behind));
     }
-    if run.sent.late.seconds() > BEHIND * outcome.end.seconds() {
-        beyond.push(format!("the program at the sending end waited {} for a processor", run.sent.late));
+    for (end, late) in [("sending", run.sent.late), ("receiving", run.receiver_late)] {
+        if late.seconds() > BEHIND * outcome.end.seconds() {
+            beyond.push(format!("the program at the {end} end waited {late} for a processor"));
+        }
     }
     if let Some(burst) = run.plan.habits.burst {
         findings.push(format!(
