@@ -161,7 +161,7 @@ pub(crate) struct Sweep {
 /// The processors of this machine while real packets are under way.
 #[derive(Debug, Args)]
 pub(crate) struct Processors {
-    /// Keep the processors from halting while real packets are under way (`--world linux`, `linux path`). A virtual processor that halts
+    /// Keep the processors from halting while real packets are under way (the Linux world, `linux path`). A virtual processor that halts
     /// may come back milliseconds late; on a host that is short of processors the opposite may hold
     #[arg(long)]
     pub(crate) awake: bool,
@@ -321,6 +321,8 @@ pub(crate) struct Compare {
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
 }
 
 impl Compare {
@@ -387,7 +389,7 @@ pub(crate) struct Paper {
     #[arg(long, value_enum, value_name = "WORLD")]
     pub(crate) world: Option<WorldName>,
     /// List the figures and tables of the papers with their claims, also those that Penstock cannot reproduce, and run nothing
-    #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "out", "jobs"])]
+    #[arg(long, conflicts_with_all = ["world", "record", "short", "seeds", "awake", "out", "jobs"])]
     pub(crate) list: bool,
     /// Record the verdicts in the paper's verdicts.toml
     #[arg(long)]
@@ -401,6 +403,8 @@ pub(crate) struct Paper {
     /// The directory of papers [default: `papers` in this directory or in the nearest parent directory that has it]
     #[arg(long, value_name = "DIR")]
     pub(crate) papers: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
     #[command(flatten)]
     pub(crate) output: Output,
 }

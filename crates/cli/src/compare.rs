@@ -50,6 +50,8 @@ struct Row {
 /// Runs the command.
 pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
     let fluid = Fluid { method: method(arguments)? };
+    let awake = arguments.processors.awake;
+    scenario::refuse_awake(awake, arguments.worlds.contains(&WorldName::Linux), "linux to --worlds")?;
     let [file] = arguments.files.as_slice() else { return against::compare(arguments, &fluid) };
     if !arguments.laws().is_empty() {
         return against::compare(arguments, &fluid);
@@ -72,7 +74,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<Done, Failure> {
             let world: &dyn World = if *name == WorldName::Fluid {
                 &fluid
             } else {
-                other = scenario::world(*name)?;
+                other = scenario::one_world(*name, awake)?;
                 other.as_ref()
             };
             let run = world.run(&cell.scenario, &mut |_| !interrupt::stopped());

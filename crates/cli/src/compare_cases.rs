@@ -56,7 +56,7 @@ pub(crate) fn compare(arguments: &Compare, fluid: &Fluid) -> Result<Done, Failur
         let world: &dyn World = if *name == WorldName::Fluid {
             fluid
         } else {
-            other = scenario::world(*name)?;
+            other = scenario::one_world(*name, arguments.processors.awake)?;
             other.as_ref()
         };
         for (part, cell) in parts.iter().flat_map(|(part, cells)| cells.iter().map(move |cell| (part, cell))) {

@@ -61,9 +61,11 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     if beside {
         of_quic::refuse("evaluate", &subject.name, WorldName::Linux)?;
     }
-    let world = scenario::world(name)?;
+    let awake = arguments.processors.awake;
+    scenario::refuse_awake(awake, beside || name == WorldName::Linux, "--world packets,linux")?;
+    let world = scenario::one_world(name, awake)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };
-    let real = if beside { Some(scenario::world(WorldName::Linux)?) } else { None };
+    let real = if beside { Some(scenario::one_world(WorldName::Linux, awake)?) } else { None };
     let few = Scope { extent, linux: true };
     // What the Linux world runs is there to compare with.
     let scopes: &[Scope] = if beside { &[scope, few] } else { &[scope] };
@@ -198,6 +200,7 @@ fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     ] {
         words.extend(value.map(|value| format!("--{option} {}", quoted(&value))));
     }
+    words.extend(arguments.processors.awake.then(|| "--awake".to_owned()));
     words.join(" ")
 }
 

@@ -71,12 +71,14 @@ pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
             let wanted = item.not_run.is_none() && (extent == Extent::Full || told);
             let (mut at, mut computed) = (None, None);
             if wanted {
-                at = prepare(source, item, extent, arguments.seeds, &mut shared)?;
+                at = prepare(source, item, extent, arguments, &mut shared)?;
                 computed = compute(source, item, extent)?;
             }
             ready.push(Ready { source, item, shared: at, computed });
         }
     }
+    let linux = shared.iter().any(|shared| shared.world.name() == "linux");
+    scenario::refuse_awake(arguments.processors.awake, linux, "--world linux")?;
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
     let mut homes: IndexMap<&str, Folder> = IndexMap::new();
@@ -161,7 +163,7 @@ fn prepare<'a>(
     source: &'a Source,
     item: &'a Item,
     extent: Extent,
-    seeds: Option<u16>,
+    arguments: &arguments::Paper,
     shared: &mut Vec<Shared<'a>>,
 ) -> Result<Option<(usize, Vec<read::Cell>)>, Failure> {
     let Some(file) = &item.scenario else { return Ok(None) };
@@ -169,10 +171,10 @@ fn prepare<'a>(
     let name = item.world.as_deref().unwrap_or_default();
     let known = WorldName::from_str(name, false);
     let world = known.map_err(|_| Failure::Input(format!("{}: {id}: no world is named `{name}`", source.file())))?;
-    let world = scenario::world(world)?;
+    let world = scenario::one_world(world, arguments.processors.awake)?;
     let file = source.inside(file)?;
     let mut document = scenario::document_of(&source.folder, &file)?;
-    if let Some(count) = seeds {
+    if let Some(count) = arguments.seeds {
         document.set("sweep.seed", &format!("{{ count = {count} }}")).map_err(Failure::input)?;
     }
     let mut cells = scenario::cells(&document)?;

@@ -291,12 +291,23 @@ pub(crate) fn stem(path: &Path) -> String {
     if stem.is_empty() { "scenario".into() } else { stem }
 }
 
+/// Refuses `--awake` where no world waits for real packets; `remedy` is the option that adds one.
+pub(crate) fn refuse_awake(awake: bool, linux: bool, remedy: &str) -> Result<(), Failure> {
+    if awake && !linux {
+        let why = format!("--awake: only the Linux world waits for real packets; add {remedy}, or leave --awake out");
+        return Err(Failure::Input(why));
+    }
+    Ok(())
+}
+
+/// The world of that name, one of several, of which the Linux world keeps processors awake where that is requested.
+pub(crate) fn one_world(name: WorldName, awake: bool) -> Result<Box<dyn World + Sync>, Failure> {
+    world_with(name, Generator::Own, awake && name == WorldName::Linux)
+}
+
 /// The world of that name, and the traffic requested there.
 pub(crate) fn world_with(name: WorldName, generator: Generator, awake: bool) -> Result<Box<dyn World + Sync>, Failure> {
-    if awake && name != WorldName::Linux {
-        let why = "--awake: only the Linux world waits for real packets; add --world linux, or leave --awake out";
-        return Err(Failure::Input(why.to_owned()));
-    }
+    refuse_awake(awake, name == WorldName::Linux, "--world linux")?;
     match (name, generator) {
         (_, Generator::Own) if !awake => world(name),
         #[cfg(target_os = "linux")]

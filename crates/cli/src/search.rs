@@ -33,7 +33,10 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     if arguments.list {
         return list(arguments.output.json);
     }
-    let world = scenario::world(arguments.world)?;
+    let awake = arguments.processors.awake;
+    let linux = arguments.world == arguments::WorldName::Linux || arguments.confirm.is_some();
+    scenario::refuse_awake(awake, linux, "--confirm linux")?;
+    let world = scenario::one_world(arguments.world, awake)?;
     let threads = jobs::threads(arguments.output.jobs.map(usize::from));
     if let Some(folder) = &arguments.replay {
         interrupt::watch()?;
@@ -85,7 +88,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         }
     }
     if arguments.confirm.is_some() {
-        shown.sections.extend(linux::confirm(&subject, &contender, &reports)?);
+        shown.sections.extend(linux::confirm(&subject, &contender, &reports, awake)?);
     }
     home.put_file("report.html", html::write(&shown).as_bytes())?;
     let value = serde_json::to_value(summary(&contender, &plain, &reports, &command)).map_err(Failure::input)?;

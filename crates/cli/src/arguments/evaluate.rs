@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use penstock_evaluation::Extent;
 
-use super::{Output, Shard, WorldName};
+use super::{Output, Processors, Shard, WorldName};
 
 /// Arguments of `penstock evaluate`.
 #[derive(Debug, Args)]
@@ -38,11 +38,13 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "I/N", value_parser = Shard::parse)]
     pub(crate) shard: Option<Shard>,
     /// List the criteria with their documents and scenarios, and run nothing
-    #[arg(long, conflicts_with_all = ["law", "quick", "standard", "full", "against", "only", "gate", "shard"])]
+    #[arg(long, conflicts_with_all = ["law", "quick", "standard", "full", "against", "only", "gate", "shard", "awake"])]
     pub(crate) list: bool,
     /// A directory of criteria and scenarios [default: the criteria that come with the command]
     #[arg(long, value_name = "DIR")]
     pub(crate) battery: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Output, WorldName};
+use super::{Output, Processors, WorldName};
 
 /// Arguments of `penstock break`.
 #[derive(Debug, Args)]
@@ -57,6 +57,8 @@ pub(crate) struct Break {
     /// List the objectives and spaces, and run nothing
     #[arg(long, conflicts_with_all = ["law", "objective"])]
     pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) processors: Processors,
     #[command(flatten)]
     pub(crate) output: Output,
 }

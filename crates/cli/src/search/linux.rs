@@ -14,8 +14,13 @@ use crate::{interrupt, registry, scenario, terminal};
 const MOST: usize = 3;
 
 /// Runs failures on the kernel's TCP, and returns the section of the page with their results.
-pub(super) fn confirm(subject: &Subject, law: &Contender, reports: &[Report]) -> Result<Option<Section>, Failure> {
-    let world = scenario::world(WorldName::Linux)?;
+pub(super) fn confirm(
+    subject: &Subject,
+    law: &Contender,
+    reports: &[Report],
+    awake: bool,
+) -> Result<Option<Section>, Failure> {
+    let world = scenario::one_world(WorldName::Linux, awake)?;
     let mut table = TableView::new(
         "Failures on the kernel's TCP",
         vec![

@@ -345,6 +345,29 @@ fn a_refusal_takes_away_only_what_it_made() {
     assert_eq!(names(&bench.path(".")), ["small.toml", "there"]);
 }
 
+/// Where no world waits for real packets, an option about processors would do nothing.
+#[test]
+fn processors_are_kept_awake_for_real_packets_only() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let before = names(&bench.path("."));
+    let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers");
+    for (arguments, remedy) in [
+        (&["run", "small.toml"][..], "--world linux"),
+        (&["compare", "small.toml"], "linux to --worlds"),
+        (&["compare", "small.toml", "--laws", "newreno,cubic"], "linux to --worlds"),
+        (&["evaluate", "fast", "--quick"], "--world packets,linux"),
+        (&["break", "fast", "--objective", "underuse"], "--confirm linux"),
+        (&["paper", "fast-tcp/fig1", "--short", "--papers", papers], "--world linux"),
+    ] {
+        let ended = bench.run(&[arguments, &["--awake"]].concat());
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        let said = format!("--awake: only the Linux world waits for real packets; add {remedy}, or leave --awake out");
+        assert!(ended.err.contains(&said), "{arguments:?}: {}", ended.err);
+        assert_eq!(names(&bench.path(".")), before, "{arguments:?}");
+    }
+}
+
 #[test]
 fn tuning_refuses_what_has_no_answer() {
     let bench = Bench::new();
