@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use crate::bench::Bench;
 use penstock_evaluation::{Criterion, Extent, Measured};
@@ -155,6 +158,38 @@ fn an_evaluation_that_lost_records_gives_the_same_bytes() {
     // The baselines are there already for another law.
     let second = bench.run(&["evaluate", "fast", "--quick", "--battery", "battery", "--plain"]);
     assert!(second.err.contains("12 of 18 cells are finished"), "{}", second.err);
+}
+
+/// Killed when so many runs are finished: it goes on each time, and the page is the same.
+#[test]
+fn an_evaluation_that_is_killed_five_times_gives_the_same_bytes() {
+    let long = || {
+        let bench = battery(CRITERION);
+        bench.write("battery/scenarios/flows.toml", &SCENARIO.replace("\"8 s\"", "\"60 s\""));
+        bench
+    };
+    let (bench, whole) = (long(), long());
+    whole.well(&evaluate(&[]));
+    let runs = bench.path("out/evaluation-runs/flows");
+    let finished = || {
+        let all = fs::read_dir(&runs).into_iter().flatten().flatten();
+        all.filter(|run| {
+            !run.file_name().as_encoded_bytes().starts_with(b".") && run.path().join("record.toml").is_file()
+        })
+        .count()
+    };
+    for records in [1, 4, 8, 12, 16] {
+        let mut child =
+            bench.command(&evaluate(&["--jobs", "1"])).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while finished() < records {
+            assert!(child.try_wait().unwrap().is_none(), "it ended with {} runs", finished());
+            thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success() && finished() < 18, "{} runs of 18", finished());
+    }
+    bench.well(&evaluate(&[]));
+    assert_eq!(pages(&bench, "vegas"), pages(&whole, "vegas"));
 }
 
 #[test]
