@@ -309,7 +309,8 @@ fn the_queue_of_bbr_grows_with_what_ends_read_at_once() {
         let exact = with(line, 0.0, 0.0);
         let ticks = with(line, 1.0, 0.0) / exact;
         let [quarter, half, one] = [0.25, 0.5, 1.0].map(|batch| with(line, 0.0, batch) / exact);
-        assert!((ticks - 1.0).abs() < 0.1, "{ticks}");
+        // One queue depends on the times of a few probes, and so by some percent on anything.
+        assert!((ticks - 1.0).abs() < 0.5 * (quarter - 1.0), "{ticks}, {quarter}");
         assert!(1.0 < quarter && quarter < half && half < one && half > 1.4 && one > 2.0, "{quarter} {half} {one}");
     }
 }
