@@ -1,10 +1,13 @@
 //! The table of bad inputs: what each ends with, what is said, and that it takes neither time, nor memory, nor leaves
-//! anything. It is alone in its file, for memory and time are those of all children of the process.
+//! anything.
 
 use std::fs;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use crate::bench::{Bench, SMALL, names};
+use crate::bench::{Bench, Ended, SMALL, names};
 use nix::sys::resource::{UsageWho, getrusage};
 
 /// The most that a bad input may take: memory [kB] and time of the processor [s].
@@ -278,6 +281,29 @@ fn rows() -> Vec<Row> {
     ]
 }
 
+/// The end of a command, and its processor time [s]. The time is that of this process alone: other tests run commands meanwhile.
+fn measured(bench: &Bench, args: &[&str]) -> (Ended, f64) {
+    let mut child =
+        bench.command(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    thread::scope(|scope| {
+        scope.spawn(|| out.read_to_end(&mut stdout).unwrap());
+        err.read_to_end(&mut stderr).unwrap();
+    });
+    // A process that has ended keeps its times until somebody waits for it: proc_pid_stat(5), in ticks of 10 ms.
+    let ticks = loop {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        if fields[0] == "Z" {
+            break [fields[11], fields[12]].map(|ticks| ticks.parse::<f64>().unwrap()).iter().sum::<f64>();
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    let output = Output { status: child.wait().unwrap(), stdout, stderr };
+    (Ended::of(&output), ticks / 100.0)
+}
+
 /// Errors in the end of a row.
 fn faults(row: &Row) -> Vec<String> {
     let bench = Bench::new();
@@ -296,25 +322,10 @@ fn faults(row: &Row) -> Vec<String> {
     }
     before.sort();
     before.dedup();
-    let used = || {
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
-        let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 * 1e-6;
-        (usage.max_rss(), seconds(usage.user_time()) + seconds(usage.system_time()))
-    };
     let args: Vec<&str> = row.args.iter().map(String::as_str).collect();
-    let measured = || {
-        let (_, before) = used();
-        let ended = bench.run(&args);
-        let (memory_kb, cpu) = used();
-        (ended, memory_kb, cpu - before)
-    };
-    let (ended, memory_kb, mut cpu) = measured();
-    // Commands of other tests that end meanwhile are counted too: what is too long is measured again.
-    for _ in 0..3 {
-        if cpu >= MOST_CPU_S {
-            cpu = cpu.min(measured().2);
-        }
-    }
+    let (ended, cpu) = measured(&bench, &args);
+    // The largest of any command yet.
+    let memory_kb = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
     let first = ended.err.lines().next().unwrap_or_default();
     let checks = [
         (ended.status == row.status, format!("status {}, not {}", ended.status, row.status)),
