@@ -55,7 +55,7 @@ pub(crate) struct Break {
     #[arg(long, requires = "replay")]
     pub(crate) long: bool,
     /// List the objectives and spaces, and run nothing
-    #[arg(long, conflicts_with_all = ["law", "objective"])]
+    #[arg(long, conflicts_with_all = ["law", "objective", "awake"])]
     pub(crate) list: bool,
     #[command(flatten)]
     pub(crate) processors: Processors,
