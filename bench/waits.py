@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long the ends of a flow over QUIC take from a datagram's arrival to their answer, on the emulated path: docs/quinn.md.
+"""The time from a datagram's arrival to its answer, at both ends of a flow over QUIC on the emulated path: docs/quinn.md.
 
     sudo python3 bench/waits.py scenarios/FILE.toml [--penstock target/release/penstock] [--from 20] [--spacing 120]
 
 The scenario has one flow, whose link is busy for a while. A library (bench/waits.c, needs cc) stands before the system's and writes
 down each read and each write. The server's times count from when a datagram was due, while datagrams come at the rate of the link.
-The client's count from when the server sent the acknowledgement. Both are above their shortest.
+The client's count from when the server sent the acknowledgement. Both are above their 0.5 % quantile, and contain the path.
 """
 
 import argparse

@@ -404,8 +404,8 @@ const WAITS_20: [Waits; 2] = [
     ],
 ];
 
-/// Ends that are programs answer after a time that varies. The queue of laws that fill it is as long as a bunch of packets more before
-/// CoDel sees it, BBR keeps the largest rate sample, and Copa leaves its cycle.
+/// Ends that are programs answer after a time that varies. So packets come in bunches, and CoDel lets the queue grow longer. BBR keeps
+/// the largest rate sample, and Copa leaves its cycle.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn the_waits_of_ends_lengthen_queues() {
