@@ -91,18 +91,23 @@ mod tests {
         threads.filter_map(of).collect()
     }
 
+    /// Waits for these classes. The kernel tells of a thread's end before it takes the thread from /proc.
+    fn until(expected: &[&str]) {
+        let clock = Clock::start();
+        while classes() != expected {
+            assert!(duration(clock.now()) < Duration::from_secs(10), "{:?}, not {expected:?}", classes());
+            thread::yield_now();
+        }
+    }
+
     #[test]
     fn every_processor_has_a_thread_of_the_idle_class_until_it_ends() {
         const SCHED_IDLE: &str = "5";
         let processors = thread::available_parallelism().unwrap().get();
         let awake = Awake::keep().unwrap();
-        let clock = Clock::start();
-        while classes() != vec![SCHED_IDLE; processors] {
-            assert!(duration(clock.now()) < Duration::from_secs(10), "{:?}", classes());
-            thread::yield_now();
-        }
+        until(&vec![SCHED_IDLE; processors]);
         assert_eq!(awake.processors(), processors as u64);
         drop(awake);
-        assert_eq!(classes(), Vec::<String>::new());
+        until(&[]);
     }
 }
