@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::bound::Bound;
+use crate::harm::Harm;
 
 /// A criterion: the contents of `evaluation/EV-04.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -168,6 +169,8 @@ pub struct Measure {
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
+    /// The number is what others have beside the law; the measure is the harm to them.
+    pub harm: Option<Harm>,
     /// Its unit; that of its path unless given.
     pub unit: Option<String>,
     /// The laws that have it; all unless given.
@@ -336,6 +339,15 @@ impl Criterion {
         if let Some((axis, _)) = measure.cells.iter().find(|(_, values)| values.all().is_empty()) {
             return Err(format!("`cells` has no value for `{axis}`"));
         }
+        if measure.harm.as_ref().is_some_and(|harm| harm.alone.is_empty()) {
+            return Err(
+                "`harm` needs the cell in which others are alone, as in `alone = { setting = \"alone\" }`".into()
+            );
+        }
+        // Cells that get more seeds get them without those in which others are alone.
+        if measure.harm.is_some() && measure.bound.is_some() {
+            return Err("`harm` is reported and has no bound; bound the number itself in a measure of its own".into());
+        }
         measure.bound.as_ref().map_or(Ok(()), Bound::sound)
     }
 
@@ -356,6 +368,19 @@ impl Criterion {
             Some(part) => self.parts.iter().find(|p| p.name == *part),
             None => self.parts.first(),
         }
+    }
+}
+
+impl Measure {
+    /// The paths of its numbers, each with its key.
+    pub fn paths(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let keys = [("path", Some(&self.path)), ("minus", self.minus.as_ref()), ("over", self.over.as_ref())];
+        keys.into_iter().filter_map(|(key, path)| Some((key, path?)))
+    }
+
+    /// True if its numbers lie about zero, on either side.
+    pub(crate) const fn is_signed(&self) -> bool {
+        self.harm.is_some()
     }
 }
 
@@ -447,6 +472,21 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
             ("quick = { path = \"P-dsl\"", "quick = { path = []", "`cells` has no value for `path`"),
             ("title = \"Bufferbloat\"", "titel = \"Bufferbloat\"", "line 4: unknown field `titel`"),
             ("name = \"standing-queue\"", "name = \"standing-queue\"\npart = \"x\"", "there is no part `x`"),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = {}, better = \"less\" }",
+                "line 16: measure `standing-queue`: `harm` needs the cell in which others are alone",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = { path = \"P-dsl\" }, better = \"less\" }",
+                "line 16: measure `standing-queue`: `harm` is reported and has no bound",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = { path = \"P-dsl\" }, better = \"large\" }",
+                "unknown variant `large`, expected `more` or `less`",
+            ),
             (
                 "of = \"newreno\"",
                 "of = \"reno\"",

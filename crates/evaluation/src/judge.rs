@@ -156,6 +156,15 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             }
         }
     }
+    if let Some(harm) = &measure.harm {
+        let found = harm.of(&groups);
+        for (labels, harms) in &found {
+            // Without a run in which others are alone, or without their number there, no seed has its harm.
+            let lost = groups[labels].get(law).filter(|_| harms.get(law).is_some_and(IndexMap::is_empty));
+            *absent.entry(labels.clone()).or_default() += lost.map_or(0, IndexMap::len);
+        }
+        groups = found;
+    }
     groups.retain(|_, by_law| by_law.contains_key(law));
     let bound = measure.bound.as_ref().filter(|bound| bound.binds(name));
     let nowhere = groups.values().flat_map(IndexMap::values).all(IndexMap::is_empty);
@@ -170,8 +179,8 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             drifts: moves(halves.get(labels)).unwrap_or_else(|| drifting.contains(labels)),
             absent: absent.get(labels).copied().unwrap_or_default(),
             unlimited: by_law[law].values().filter(|value| value.is_infinite()).count(),
-            law: numbers(&by_law[law], measure.scale),
-            baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure.scale))).collect(),
+            law: numbers(&by_law[law], measure),
+            baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure))).collect(),
             against: others()
                 .filter_map(|(name, own)| Some((name.clone(), against(measure.scale, &by_law[law], own)?)))
                 .collect(),
@@ -303,8 +312,11 @@ pub(crate) fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
     Some(value * measure.times.unwrap_or(1.0)).filter(|value| !value.is_nan())
 }
 
-/// The unit of a measure: that of its path, unless it is divided.
+/// The unit of a measure: that of its path, unless it is divided. Harm is a share.
 pub(crate) fn unit(measure: &Measure) -> String {
+    if measure.is_signed() {
+        return String::new();
+    }
     let of = |path: &str| unit_of(path.rsplit('.').next().unwrap_or(path)).1.to_owned();
     match &measure.over {
         Some(over) if of(over) == of(&measure.path) => String::new(),
@@ -319,11 +331,13 @@ pub(crate) fn unit(measure: &Measure) -> String {
 
 /// A number over seeds. On a scale of ratios its mean and intervals are those of the logarithms, if all seeds have them. Of what is
 /// infinite for some seed, or zero on a scale of ratios, there is no interval.
-pub(crate) fn numbers(own: &Seeded, scale: Scale) -> Numbers {
+pub(crate) fn numbers(own: &Seeded, measure: &Measure) -> Numbers {
+    let scale = measure.scale;
     let finite = own.iter().filter(|(_, value)| value.is_finite());
     let (seed_numbers, seeds): (Vec<u64>, Vec<f64>) = finite.map(|(seed, value)| (*seed, *value)).unzip();
     let spread = statistics::spread(&seeds);
-    let bimodal = spread == Some(Spread::Bimodal);
+    // About zero a standard deviation above the mean is no sign of two groups.
+    let bimodal = spread == Some(Spread::Bimodal) && !(measure.is_signed() && statistics::one_mode(&seeds));
     let logarithms = scale == Scale::Ratio && seeds.iter().all(|value| *value > 0.0);
     let back = |x: f64| if logarithms { libm::exp(x) } else { x };
     let values: Vec<f64> = seeds.iter().map(|x| if logarithms { libm::log(*x) } else { *x }).collect();
@@ -398,8 +412,11 @@ mod tests {
 
     /// The outcome of three seeds of each law and buffer.
     fn outcome(bound: &str, runs: &[(&str, &str, [Option<f64>; 3])]) -> Outcome {
-        let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
-        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", bound);
+        judged(&GOOD.replace("at_most_times = 2.0, of = \"newreno\"", bound), runs)
+    }
+
+    fn judged(text: &str, runs: &[(&str, &str, [Option<f64>; 3])]) -> Outcome {
+        let text = text.replace("dynamics.standing_queue_s", "delay_s");
         let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
         let baselines = ["newreno".to_owned(), "cubic".to_owned()];
         let scope = Scope { extent: Extent::Quick, linux: false };
@@ -439,6 +456,22 @@ mod tests {
         let times = "at_most_times = 2.0, of = \"newreno\"";
         assert_eq!(outcome(times, &beside(about(0.1))).verdict, Verdict::Meets);
         assert_eq!(outcome(times, &beside(NEVER)).verdict, Verdict::Undecided);
+    }
+
+    /// The cell in which others are alone is none of harm, and CUBIC's harm is that of another flow of CUBIC. Without such a cell no run
+    /// has its harm.
+    #[test]
+    fn harm_has_its_own_cells() {
+        let harm = "harm = { alone = { \"links.bottleneck.buffer\" = \"8 bdp\" }, better = \"less\" }";
+        let text = GOOD.replace("bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }", harm);
+        let beside = [("fast", "1 bdp", about(0.4)), ("cubic", "1 bdp", about(0.2))];
+        let alone = [("fast", "8 bdp", about(0.1)), ("cubic", "8 bdp", about(0.1))];
+        let measured = &judged(&text, &[beside, alone].concat()).measures[0];
+        let [cell] = &measured.cells[..] else { panic!("{measured:?}") };
+        assert!((cell.law.mean - 0.75).abs() < 1e-12 && (cell.baselines["cubic"].mean - 0.5).abs() < 1e-12, "{cell:?}");
+        assert_eq!((measured.unit.as_str(), cell.absent, measured.verdict), ("", 0, Verdict::Reported));
+        let measured = &judged(&text, &[&beside[..], &alone[1..]].concat()).measures[0];
+        assert_eq!((measured.cells[0].absent, measured.cells[0].law.seeds.len()), (3, 0));
     }
 
     /// The seeds keep their numbers if one of them lacks the measured number.
@@ -481,7 +514,10 @@ mod tests {
     /// Of ratios the mean is the geometric one, and no interval is below zero; beside a zero or an infinite one there is none.
     #[test]
     fn numbers_of_ratios_are_geometric() {
-        let of = |values: [f64; 3], scale| numbers(&(1..).zip(values).collect(), scale);
+        let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
+        let of = |values: [f64; 3], scale| {
+            numbers(&(1..).zip(values).collect(), &Measure { scale, ..criterion.measures[0].clone() })
+        };
         let found = of([1.0, 0.125, 1.0 / 64.0], Scale::Ratio);
         assert!((found.mean - 0.125).abs() < 1e-12 && found.interval.is_some_and(|(low, _)| low > 0.0), "{found:?}");
         assert!(of([1.0, 0.125, 1.0 / 64.0], Scale::Difference).interval.is_some_and(|(low, _)| low < 0.0));
