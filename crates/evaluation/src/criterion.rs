@@ -179,6 +179,8 @@ pub struct Measure {
     /// The cells that have it.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
+    /// Why a run may lack it.
+    pub absent: Option<String>,
     /// The scale of a comparison with a baseline.
     #[serde(default)]
     pub scale: Scale,

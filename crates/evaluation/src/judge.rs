@@ -207,6 +207,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         scale: measure.scale,
         bound: bound.map(Bound::words),
         source: bound.map(|bound| bound.source.clone()),
+        absent: measure.absent.clone().filter(|_| outcomes.iter().any(|cell| cell.absent > 0)),
         verdict: Verdict::Reported,
         worst: measure.worst,
         worst_cell: 0,
@@ -472,6 +473,16 @@ mod tests {
         assert_eq!((measured.unit.as_str(), cell.absent, measured.verdict), ("", 0, Verdict::Reported));
         let measured = &judged(&text, &[&beside[..], &alone[1..]].concat()).measures[0];
         assert_eq!((measured.cells[0].absent, measured.cells[0].law.seeds.len()), (3, 0));
+    }
+
+    /// The reason why runs lack the number stands where some do.
+    #[test]
+    fn a_number_that_runs_lack_has_its_reason() {
+        let text =
+            GOOD.replace("title = \"standing queue\"", "title = \"standing queue\"\nabsent = \"the queue is short\"");
+        let reason = |seeds| judged(&text, &[("fast", "1 bdp", seeds)]).measures[0].absent.clone();
+        assert_eq!(reason([Some(0.1), None, Some(0.3)]).as_deref(), Some("the queue is short"));
+        assert_eq!(reason(about(0.1)), None);
     }
 
     /// The seeds keep their numbers if one of them lacks the measured number.

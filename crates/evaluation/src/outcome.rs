@@ -163,6 +163,9 @@ pub struct Measured {
     /// The document of the bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Why runs lack it; absent where none does, or the criterion gives no reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<String>,
     /// The verdict over all cells.
     pub verdict: Verdict,
     /// Which cell is the worst.

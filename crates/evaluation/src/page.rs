@@ -154,6 +154,9 @@ fn table(evaluation: &Evaluation, measured: &Measured) -> TableView {
     if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
         let _ = write!(caption, ": {bound} ({source})");
     }
+    if let Some(why) = &measured.absent {
+        let _ = write!(caption, "; runs without it: {why}");
+    }
     if measured.cells.iter().any(|cell| cell.drifts) {
         caption += "; * not stationary";
     }

@@ -381,6 +381,7 @@ mod tests {
             scale: Scale::Difference,
             bound: None,
             source: None,
+            absent: None,
             verdict: Verdict::Reported,
             worst: Worst::Largest,
             worst_cell: 0,
