@@ -169,6 +169,8 @@ pub struct Measure {
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
+    /// Two paths, whose ratio has the number as a power: the measure is the exponent.
+    pub exponent: Option<[String; 2]>,
     /// The number is what others have beside the law; the measure is the harm to them.
     pub harm: Option<Harm>,
     /// Its unit; that of its path unless given.
@@ -346,6 +348,9 @@ impl Criterion {
                 "`harm` needs the cell in which others are alone, as in `alone = { setting = \"alone\" }`".into()
             );
         }
+        if measure.scale == Scale::Ratio && measure.is_signed() {
+            return Err("`harm` and `exponent` may be zero or less: they have no `scale = \"ratio\"`".into());
+        }
         // Cells that get more seeds get them without those in which others are alone.
         if measure.harm.is_some() && measure.bound.is_some() {
             return Err("`harm` is reported and has no bound; bound the number itself in a measure of its own".into());
@@ -377,12 +382,13 @@ impl Measure {
     /// The paths of its numbers, each with its key.
     pub fn paths(&self) -> impl Iterator<Item = (&'static str, &String)> {
         let keys = [("path", Some(&self.path)), ("minus", self.minus.as_ref()), ("over", self.over.as_ref())];
-        keys.into_iter().filter_map(|(key, path)| Some((key, path?)))
+        let keys = keys.into_iter().filter_map(|(key, path)| Some((key, path?)));
+        keys.chain(self.exponent.iter().flatten().map(|path| ("exponent", path)))
     }
 
     /// True if its numbers lie about zero, on either side.
     pub(crate) const fn is_signed(&self) -> bool {
-        self.harm.is_some()
+        self.harm.is_some() || self.exponent.is_some()
     }
 }
 
@@ -474,6 +480,11 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
             ("quick = { path = \"P-dsl\"", "quick = { path = []", "`cells` has no value for `path`"),
             ("title = \"Bufferbloat\"", "titel = \"Bufferbloat\"", "line 4: unknown field `titel`"),
             ("name = \"standing-queue\"", "name = \"standing-queue\"\npart = \"x\"", "there is no part `x`"),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nexponent = [\"a\", \"b\"]\nscale = \"ratio\"",
+                "line 16: measure `standing-queue`: `harm` and `exponent` may be zero or less",
+            ),
             (
                 "title = \"standing queue\"",
                 "title = \"standing queue\"\nharm = { alone = {}, better = \"less\" }",

@@ -173,6 +173,16 @@ mod tests {
             ),
             (
                 "source = \"ours\" }",
+                "source = \"ours\" }\ncells = { path = [\"P-dsl\", \"P-gig\"] }",
+                "line 20: measure `standing-queue`: `cells`: no cell of `long-flows` has `path` = `P-gig`; it has P-dsl, P-bb",
+            ),
+            (
+                "source = \"ours\" }",
+                "source = \"ours\" }\nexponent = [\"flows.0.rtt_s\", \"flows.1.standin_queue_s\"]",
+                "line 20: measure `standing-queue`: `exponent` is `flows.1.standin_queue_s`: no summary has it",
+            ),
+            (
+                "source = \"ours\" }",
                 "source = \"ours\" }\nlaws = [\"vegass\"]",
                 "line 20: measure `standing-queue`: `laws`: no law has the name `vegass`: did you mean `vegas`?",
             ),

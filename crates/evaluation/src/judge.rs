@@ -248,6 +248,7 @@ fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
             path: within(&measure.path),
             minus: measure.minus.as_ref().map(within),
             over: measure.over.as_ref().map(within),
+            exponent: measure.exponent.as_ref().map(|paths| paths.each_ref().map(within)),
             ..measure.clone()
         };
         number(&measure, cell).filter(|x| x.is_finite())
@@ -306,14 +307,24 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
     }
 }
 
-/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing.
+/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing. With
+/// `exponent` it is the slope of the logarithm of a number over that of another.
 pub(crate) fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
     let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
     let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
-    Some(value * measure.times.unwrap_or(1.0)).filter(|value| !value.is_nan())
+    let value = value * measure.times.unwrap_or(1.0);
+    let value = match &measure.exponent {
+        Some([above, below]) => {
+            let ratio = cell.number(above).ok()? / cell.number(below).ok()?;
+            libm::log(value) / libm::log(ratio)
+        }
+        None => value,
+    };
+    Some(value).filter(|value| !value.is_nan())
 }
 
-/// The unit of a measure: that of its path, unless it is divided. Harm is a share.
+/// The unit of a measure: that of its path, unless it is divided. Harm is a share, and an exponent a plain
+/// number.
 pub(crate) fn unit(measure: &Measure) -> String {
     if measure.is_signed() {
         return String::new();
@@ -473,6 +484,24 @@ mod tests {
         assert_eq!((measured.unit.as_str(), cell.absent, measured.verdict), ("", 0, Verdict::Reported));
         let measured = &judged(&text, &[&beside[..], &alone[1..]].concat()).measures[0];
         assert_eq!((measured.cells[0].absent, measured.cells[0].law.seeds.len()), (3, 0));
+    }
+
+    /// Rates of 8 and 2 at round trips of 160 ms and 40 ms go as 1/R, and rates of 16 and 1 as 1/R^2. Without a rate the exponent is
+    /// infinite, and beside equal round trips there is none.
+    #[test]
+    fn an_exponent_is_a_slope_of_logarithms() {
+        let paths = "path = \"near\"\nover = \"far\"\nexponent = [\"far_rtt\", \"near_rtt\"]";
+        let text = GOOD.replace("path = \"links.bottleneck.dynamics.standing_queue_s\"", paths);
+        let measure = &Criterion::parse(&text, "EV-04.toml").unwrap().measures[0];
+        let of = |near: f64, far: f64, near_rtt: f64| {
+            let summary = json!({ "near": near, "far": far, "far_rtt": 0.16, "near_rtt": near_rtt });
+            number(measure, &Cell::of_json(Vec::new(), summary))
+        };
+        assert!(of(8.0, 2.0, 0.04).is_some_and(|b| (b - 1.0).abs() < 1e-12));
+        assert!(of(16.0, 1.0, 0.04).is_some_and(|b| (b - 2.0).abs() < 1e-12));
+        assert!(of(1.0, 1.0, 0.04).is_some_and(|b| b.abs() < 1e-12));
+        assert_eq!((of(8.0, 0.0, 0.04), of(8.0, 8.0, 0.16)), (Some(f64::INFINITY), None));
+        assert_eq!(unit(measure), "");
     }
 
     /// The reason why runs lack the number stands where some do.

@@ -105,6 +105,10 @@ fn of_law(criterion: &Criterion, part: &Part, law: &str, seed: &str, labels: Lab
             }
             *here = 1.into();
         }
+        // An exponent needs a ratio other than one.
+        if let Some([above, _]) = &measure.exponent {
+            *summary.pointer_mut(&format!("/{}", above.replace('.', "/"))).unwrap() = 2.into();
+        }
     }
     let own = [("law", law), ("seed", seed)].map(|(key, value)| (key.to_owned(), value.to_owned()));
     Cell::of_json(own.into_iter().chain(labels).collect(), summary)
