@@ -386,6 +386,16 @@ impl Measure {
         keys.chain(self.exponent.iter().flatten().map(|path| ("exponent", path)))
     }
 
+    /// True if its numbers are far from normal over the seeds: quantiles, and the largest of several over the smallest.
+    pub(crate) fn is_skewed(&self) -> bool {
+        let is_quantile = |word: &str| {
+            let digits = word.strip_prefix('p').unwrap_or_default();
+            digits.len() > 1 && digits.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        name == "starvation" || name.split('_').any(is_quantile)
+    }
+
     /// True if its numbers lie about zero, on either side.
     pub(crate) const fn is_signed(&self) -> bool {
         self.harm.is_some() || self.exponent.is_some()

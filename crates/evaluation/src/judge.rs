@@ -6,7 +6,7 @@ use penstock_report::number::unit_of;
 
 use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
-use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, exact, tested, without};
+use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, drawn, exact, few, tested, without};
 use crate::extent::{self, Scope};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Interval, Spread, Verdict};
@@ -182,7 +182,9 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             law: numbers(&by_law[law], measure),
             baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure))).collect(),
             against: others()
-                .filter_map(|(name, own)| Some((name.clone(), against(measure.scale, &by_law[law], own)?)))
+                .filter_map(|(name, own)| {
+                    Some((name.clone(), against(measure.scale, measure.is_skewed(), &by_law[law], own)?))
+                })
                 .collect(),
             verdict: Verdict::Reported,
             p: None,
@@ -356,12 +358,15 @@ pub(crate) fn numbers(own: &Seeded, measure: &Measure) -> Numbers {
     let endless = seeds.len() < own.len() || (scale == Scale::Ratio && seeds.contains(&0.0));
     let between = |interval: Interval| (back(interval.low), back(interval.high));
     let student = || statistics::interval(&values, 0.95).filter(|_| spread != Some(Spread::Deterministic));
-    let drawn = || statistics::bootstrap(&values, statistics::mean, 0.95, "mean").filter(|_| bimodal);
+    let resampled = || {
+        let asked = bimodal || few(&values) || measure.is_skewed();
+        asked.then(|| drawn(&values)).flatten()
+    };
     let ends = seeds.iter().copied().reduce(f64::min).zip(seeds.iter().copied().reduce(f64::max));
     // Rounding of logarithms must not put the mean of equal values outside of them.
     let mean = statistics::mean(&values).zip(ends).map(|(mean, (least, most))| back(mean).clamp(least, most));
     Numbers {
-        bootstrap: (!endless).then(drawn).flatten().map(between),
+        bootstrap: (!endless).then(resampled).flatten().map(between),
         mean: mean.unwrap_or(f64::NAN),
         interval: (!endless).then(student).flatten().map(between),
         bimodal,
@@ -549,6 +554,26 @@ mod tests {
         conclude(&mut measures);
         assert!(measures[0].verdict == Verdict::Undecided && !measures[0].cells[0].survives);
         assert_eq!(measures[1].verdict, Verdict::Meets);
+    }
+
+    /// Few seeds have the interval of the bootstrap, which lies between their ends, and so have quantiles and the largest rate over the
+    /// smallest. Many seeds of a mean, and seeds that agree, have none.
+    #[test]
+    fn few_seeds_have_an_interval_of_the_bootstrap() {
+        let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
+        let of = |path: &str, seeds: u64, by: f64| {
+            let seeded = (1..=seeds).map(|seed| (seed, 1.0 + by * seed as f64)).collect();
+            numbers(&seeded, &Measure { path: path.to_owned(), ..criterion.measures[0].clone() }).bootstrap
+        };
+        let mean = "links.bottleneck.queueing_delay_mean_s";
+        assert!(of(mean, 3, 0.1).is_some_and(|(low, high)| 1.1 <= low && low < high && high <= 1.3 + 1e-12));
+        assert!(of(mean, 9, 0.1).is_some());
+        assert_eq!((of(mean, 10, 0.1), of(mean, 3, 0.0)), (None, None));
+        for skewed in
+            ["groups.test.transfers.slowdown.p50", "links.b.queueing_delay_p99_s", "groups.test.dynamics.starvation"]
+        {
+            assert!(of(skewed, 10, 0.1).is_some(), "{skewed}");
+        }
     }
 
     /// Of ratios the mean is the geometric one, and no interval is below zero; beside a zero or an infinite one there is none.

@@ -237,7 +237,8 @@ pub struct Numbers {
     /// where one is infinite, or zero on a scale of ratios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// The ends of its 95 % interval by the bootstrap, where the seeds fall into two groups.
+    /// The ends of its 95 % interval by the bootstrap: with fewer than ten seeds, of quantiles, of the largest rate over the smallest,
+    /// and where the seeds fall into two groups. Absent where all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
     /// Each seed's number, in the order of the seeds.
@@ -260,6 +261,10 @@ pub struct Against {
     /// The ends of its 95 % confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
+    /// The ends of its 95 % interval by the bootstrap: with fewer than ten seeds, of quantiles, and of the largest rate over the
+    /// smallest. Absent where all seeds agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<(f64, f64)>,
     /// True if it lies within 5 % of the baseline, by two one-sided tests at 5 %.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub equivalent: bool,

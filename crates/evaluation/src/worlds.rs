@@ -116,7 +116,7 @@ fn rows_of(criterion: &Criterion, measure: &Measure, laws: &[&str], first: &Grou
 /// By which share of the first the second differs, and between which bounds: by the ratios of the runs with the same seed, or else by
 /// that of the means.
 fn difference(first: &Seeded, second: &Seeded) -> (Option<f64>, Option<(f64, f64)>) {
-    if let Some(ratio) = against(Scale::Ratio, second, first) {
+    if let Some(ratio) = against(Scale::Ratio, false, second, first) {
         return (Some(ratio.mean - 1.0), ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)));
     }
     let mean = |of: &Seeded| of.values().sum::<f64>() / of.len() as f64;
