@@ -56,6 +56,8 @@ pub struct Criterion {
     pub measures: Vec<Measure>,
     /// The figure.
     pub figure: Option<Figure>,
+    /// The heat maps.
+    pub heat_maps: Option<HeatMaps>,
 }
 
 /// One setting of a criterion.
@@ -238,6 +240,18 @@ pub struct Figure {
     pub measure: String,
 }
 
+/// Heat maps: measures of the law under test over two axes of the sweep.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeatMaps {
+    /// The axis of their columns.
+    pub x: String,
+    /// The axis of their rows.
+    pub y: String,
+    /// The measures, a map of each.
+    pub measures: Vec<String>,
+}
+
 /// The error of a criterion file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}, line {line}: {what}")]
@@ -314,17 +328,20 @@ impl Criterion {
                 return Err((within(text, at, &["bound", &format!("{of:?}")]), what));
             }
         }
-        let drawn = self.figure.as_ref().map(|figure| &figure.measure);
-        if let Some(drawn) = drawn.filter(|drawn| self.measures.iter().all(|m| m.name.get_ref() != *drawn)) {
-            let known: Vec<&str> = self.measures.iter().map(|measure| measure.name.get_ref().as_str()).collect();
-            let at = within(text, text.find("[figure]").unwrap_or_default(), &["measure", &format!("{drawn:?}")]);
-            return Err((
-                at,
-                format!(
-                    "the figure shows `{drawn}`, which is no measure of this criterion; it has {}",
-                    known.join(", ")
-                ),
-            ));
+        let figure = self.figure.iter().map(|figure| ("[figure]", "the figure shows", &figure.measure));
+        let maps = self.heat_maps.iter().flat_map(|maps| &maps.measures);
+        let maps = maps.map(|measure| ("[heat_maps]", "a heat map shows", measure));
+        for (table, shows, drawn) in figure.chain(maps) {
+            if self.measures.iter().all(|measure| measure.name.get_ref() != drawn) {
+                let known: Vec<&str> = self.measures.iter().map(|measure| measure.name.get_ref().as_str()).collect();
+                let known = known.join(", ");
+                let at = within(text, text.find(table).unwrap_or_default(), &[table, &format!("{drawn:?}")]);
+                return Err((at, format!("{shows} `{drawn}`, which is no measure of this criterion; it has {known}")));
+            }
+        }
+        if self.heat_maps.as_ref().is_some_and(|maps| maps.x == maps.y) {
+            let at = text.find("[heat_maps]").unwrap_or_default();
+            return Err((at, "`[heat_maps]`: `x` and `y` are different axes".into()));
         }
         Ok(())
     }
@@ -519,6 +536,16 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
                 "source = \"ours\" }\n",
                 "source = \"ours\" }\n\n[figure]\nx = \"path\"\nmeasure = \"queue\"\n",
                 "line 23: the figure shows `queue`, which is no measure of this criterion; it has standing-queue",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"b\"\nmeasures = [\"standing-queue\", \"queue\"]\n",
+                "line 24: a heat map shows `queue`, which is no measure of this criterion; it has standing-queue",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"a\"\nmeasures = []\n",
+                "line 21: `[heat_maps]`: `x` and `y` are different axes",
             ),
         ] {
             let refused = refused(from, to);

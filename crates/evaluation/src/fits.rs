@@ -68,6 +68,16 @@ impl Criterion {
                 }
             }
         }
+        let drawn = |name: &String| self.measures.iter().any(|measure| measure.name.get_ref() == name && own(&measure));
+        if let Some(maps) = self.heat_maps.as_ref().filter(|maps| maps.measures.iter().any(drawn)) {
+            for (key, axis) in [("x", &maps.x), ("y", &maps.y)] {
+                if known.values(axis).is_empty() {
+                    let from = text.find("[heat_maps]").unwrap_or_default();
+                    let at = place(from, &["[heat_maps]", &format!("{axis:?}")]);
+                    return Some((at, format!("heat_maps: `{key}`: {}", known.no_axis(scenario, axis))));
+                }
+            }
+        }
         let figure = self.figure.as_ref()?;
         let drawn = self.measures.iter().find(|measure| *measure.name.get_ref() == figure.measure)?;
         if own(&drawn) && figure.x != "law" && known.values(&figure.x).is_empty() {
@@ -134,7 +144,8 @@ mod tests {
     use super::*;
     use crate::criterion::tests::GOOD;
 
-    const FIGURE: &str = "\n[figure]\nx = \"path\"\nmeasure = \"standing-queue\"\n";
+    const FIGURE: &str = "\n[figure]\nx = \"path\"\nmeasure = \"standing-queue\"\n\n[heat_maps]\nx = \"path\"\n\
+        y = \"links.bottleneck.buffer\"\nmeasures = [\"standing-queue\"]\n";
 
     fn error(from: &str, to: &str) -> Option<String> {
         let good = format!("{GOOD}{FIGURE}");
@@ -210,6 +221,11 @@ mod tests {
                 "bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }",
                 "harm = { alone = { setting = \"alone\" }, better = \"less\" }",
                 "line 19: measure `standing-queue`: `harm`: no cell of `long-flows` has `setting`; its axes are",
+            ),
+            (
+                "y = \"links.bottleneck.buffer\"",
+                "y = \"buffer\"",
+                "line 27: heat_maps: `y`: no cell of `long-flows` has `buffer`; its axes are links.bottleneck.buffer, path",
             ),
             ("x = \"path\"", "x = \"buffer\"", "line 22: figure: `x`: no cell of `long-flows` has `buffer`"),
         ] {

@@ -52,6 +52,7 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
         scenarios: Vec::new(),
         measures: Vec::new(),
         figure: None,
+        heat_maps: None,
     }
 }
 
@@ -79,7 +80,9 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
     let mut scenarios: Vec<String> = criterion.parts.iter().map(|part| part.scenario.get_ref().clone()).collect();
     scenarios.dedup();
     let figure = criterion.figure.as_ref().map(|figure| (figure.x.clone(), figure.measure.clone()));
-    Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) }
+    let maps = criterion.heat_maps.as_ref();
+    let heat_maps = maps.map(|maps| (maps.x.clone(), maps.y.clone(), maps.measures.clone()));
+    Outcome { scenarios, measures, figure, heat_maps, ..unmeasured(criterion, verdict, &why) }
 }
 
 /// The cells of a criterion that get more seeds: the number of seeds, the part and the labels. They are undecided, and the last look

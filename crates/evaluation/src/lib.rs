@@ -20,7 +20,9 @@ mod table;
 mod worlds;
 
 pub use bound::Bound;
-pub use criterion::{Applies, Battery, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
+pub use criterion::{
+    Applies, Battery, Cells, Criterion, CriterionError, Figure, HeatMaps, Measure, Part, Scale, Worst,
+};
 pub use extent::{Extent, Scope};
 pub use fits::Known;
 pub use harm::{Better, Harm};

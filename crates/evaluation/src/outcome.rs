@@ -137,6 +137,9 @@ pub struct Outcome {
     /// The figure: an axis, and the name of a measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<(String, String)>,
+    /// The heat maps: the axes of their columns and rows, and the names of measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat_maps: Option<(String, String, Vec<String>)>,
 }
 
 /// A number of a criterion, in every cell.

@@ -1,6 +1,7 @@
 //! The page of an evaluation for people.
 
 mod beside;
+mod heat;
 mod pictures;
 
 use std::fmt::Write as _;
@@ -132,6 +133,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section
         callout: Some(Callout { tone, text }),
         tables: outcome.measures.iter().map(|measured| table(evaluation, measured)).collect(),
         figures: pictures::of_criterion(evaluation, outcome).into_iter().collect(),
+        maps: heat::of_criterion(evaluation, outcome),
         ..Section::new(format!("{}: {}", outcome.id, outcome.title))
     }
 }
