@@ -16,7 +16,7 @@ use crate::statistics::Verdict;
 
 /// The limits of the runs, so that nobody takes silence for a pass.
 const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
-    processors; real applications. Receivers do not cheat.";
+    processors; real applications; receivers that acknowledge ahead, or parts of packets, or hide losses.";
 
 /// The label of the section that has a second world.
 pub const BESIDE: &str = "worlds";
