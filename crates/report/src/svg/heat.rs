@@ -65,8 +65,8 @@ pub fn heat_map(map: &HeatMap) -> String {
             canvas.text(line, place, TICK_SIZE, INK.text, Anchor::Middle);
         }
     }
-    canvas.text(&map.x.label, ((left + full - MARGIN) / 2.0, below), LABEL_SIZE, INK.text, Anchor::Middle);
-    canvas.upwards(&map.y.label, (18.0, (top + bottom) / 2.0), LABEL_SIZE, INK.text);
+    canvas.text(&map.x.label, (f64::midpoint(left, full - MARGIN), below), LABEL_SIZE, INK.text, Anchor::Middle);
+    canvas.upwards(&map.y.label, (18.0, f64::midpoint(top, bottom)), LABEL_SIZE, INK.text);
     for colour in 0..RAMP.len() {
         let from = left + colour as f64 * KEY.0;
         canvas.rectangle((from, key - KEY.1 / 2.0), (from + KEY.0, key + KEY.1 / 2.0), ink(colour));
