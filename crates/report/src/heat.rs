@@ -44,7 +44,7 @@ impl HeatMap {
         let log = self.scale == Scale::Log && low > 0.0 && number > 0.0;
         let place = |x: f64| if log { libm::log(x) } else { x };
         let share = (place(number) - place(low)) / (place(high) - place(low));
-        // What is no number has the first colour too.
+        // NaN becomes zero: all numbers are the same then.
         ((share * colours as f64) as usize).min(colours.saturating_sub(1))
     }
 }
