@@ -153,6 +153,13 @@ class LinkDynamics:
     flows whose data cross the link. Absent if there were none.
     """
 
+    useful_utilization: float | None = None
+    """Share of the bits that the link could send which new user data took, with the headers of full packets: the
+    goodput of the flows whose data cross the link, over the link's rate without headers. In `utilization`,
+    acknowledgements count too, and data that are sent again needlessly or lost behind the link. Absent if no
+    flow's data cross the link, and if it could send nothing.
+    """
+
     settling_60_s: float | None = None
     """Time from the start of the span until the bits that leave are at least 60 % of those that could, in every
     window of 10 R from then to the end of the span; in steps of R. Absent if the last window is below, and in

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::bound::Bound;
+use crate::harm::Harm;
 
 /// A criterion: the contents of `evaluation/EV-04.toml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -55,6 +56,8 @@ pub struct Criterion {
     pub measures: Vec<Measure>,
     /// The figure.
     pub figure: Option<Figure>,
+    /// The heat maps.
+    pub heat_maps: Option<HeatMaps>,
 }
 
 /// One setting of a criterion.
@@ -168,6 +171,10 @@ pub struct Measure {
     pub over: Option<String>,
     /// A factor.
     pub times: Option<f64>,
+    /// Two paths, whose ratio has the number as a power: the measure is the exponent.
+    pub exponent: Option<[String; 2]>,
+    /// The number is what others have beside the law; the measure is the harm to them.
+    pub harm: Option<Harm>,
     /// Its unit; that of its path unless given.
     pub unit: Option<String>,
     /// The laws that have it; all unless given.
@@ -176,6 +183,8 @@ pub struct Measure {
     /// The cells that have it.
     #[serde(default)]
     pub cells: IndexMap<String, Values>,
+    /// Why a run may lack it.
+    pub absent: Option<String>,
     /// The scale of a comparison with a baseline.
     #[serde(default)]
     pub scale: Scale,
@@ -229,6 +238,18 @@ pub struct Figure {
     pub x: String,
     /// The measure.
     pub measure: String,
+}
+
+/// Heat maps: measures of the law under test over two axes of the sweep.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeatMaps {
+    /// The axis of their columns.
+    pub x: String,
+    /// The axis of their rows.
+    pub y: String,
+    /// The measures, a map of each.
+    pub measures: Vec<String>,
 }
 
 /// The error of a criterion file.
@@ -307,17 +328,20 @@ impl Criterion {
                 return Err((within(text, at, &["bound", &format!("{of:?}")]), what));
             }
         }
-        let drawn = self.figure.as_ref().map(|figure| &figure.measure);
-        if let Some(drawn) = drawn.filter(|drawn| self.measures.iter().all(|m| m.name.get_ref() != *drawn)) {
-            let known: Vec<&str> = self.measures.iter().map(|measure| measure.name.get_ref().as_str()).collect();
-            let at = within(text, text.find("[figure]").unwrap_or_default(), &["measure", &format!("{drawn:?}")]);
-            return Err((
-                at,
-                format!(
-                    "the figure shows `{drawn}`, which is no measure of this criterion; it has {}",
-                    known.join(", ")
-                ),
-            ));
+        let figure = self.figure.iter().map(|figure| ("[figure]", "the figure shows", &figure.measure));
+        let maps = self.heat_maps.iter().flat_map(|maps| &maps.measures);
+        let maps = maps.map(|measure| ("[heat_maps]", "a heat map shows", measure));
+        for (table, shows, drawn) in figure.chain(maps) {
+            if self.measures.iter().all(|measure| measure.name.get_ref() != drawn) {
+                let known: Vec<&str> = self.measures.iter().map(|measure| measure.name.get_ref().as_str()).collect();
+                let known = known.join(", ");
+                let at = within(text, text.find(table).unwrap_or_default(), &[table, &format!("{drawn:?}")]);
+                return Err((at, format!("{shows} `{drawn}`, which is no measure of this criterion; it has {known}")));
+            }
+        }
+        if self.heat_maps.as_ref().is_some_and(|maps| maps.x == maps.y) {
+            let at = text.find("[heat_maps]").unwrap_or_default();
+            return Err((at, "`[heat_maps]`: `x` and `y` are different axes".into()));
         }
         Ok(())
     }
@@ -335,6 +359,18 @@ impl Criterion {
         }
         if let Some((axis, _)) = measure.cells.iter().find(|(_, values)| values.all().is_empty()) {
             return Err(format!("`cells` has no value for `{axis}`"));
+        }
+        if measure.harm.as_ref().is_some_and(|harm| harm.alone.is_empty()) {
+            return Err(
+                "`harm` needs the cell in which others are alone, as in `alone = { setting = \"alone\" }`".into()
+            );
+        }
+        if measure.scale == Scale::Ratio && measure.is_signed() {
+            return Err("`harm` and `exponent` may be zero or less: they have no `scale = \"ratio\"`".into());
+        }
+        // Cells that get more seeds get them without those in which others are alone.
+        if measure.harm.is_some() && measure.bound.is_some() {
+            return Err("`harm` is reported and has no bound; bound the number itself in a measure of its own".into());
         }
         measure.bound.as_ref().map_or(Ok(()), Bound::sound)
     }
@@ -356,6 +392,30 @@ impl Criterion {
             Some(part) => self.parts.iter().find(|p| p.name == *part),
             None => self.parts.first(),
         }
+    }
+}
+
+impl Measure {
+    /// The paths of its numbers, each with its key.
+    pub fn paths(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let keys = [("path", Some(&self.path)), ("minus", self.minus.as_ref()), ("over", self.over.as_ref())];
+        let keys = keys.into_iter().filter_map(|(key, path)| Some((key, path?)));
+        keys.chain(self.exponent.iter().flatten().map(|path| ("exponent", path)))
+    }
+
+    /// True if its numbers are far from normal over the seeds: quantiles, and the largest of several over the smallest.
+    pub(crate) fn is_skewed(&self) -> bool {
+        let is_quantile = |word: &str| {
+            let digits = word.strip_prefix('p').unwrap_or_default();
+            digits.len() > 1 && digits.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        name == "starvation" || name.split('_').any(is_quantile)
+    }
+
+    /// True if its numbers lie about zero, on either side.
+    pub(crate) const fn is_signed(&self) -> bool {
+        self.harm.is_some() || self.exponent.is_some()
     }
 }
 
@@ -448,6 +508,26 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
             ("title = \"Bufferbloat\"", "titel = \"Bufferbloat\"", "line 4: unknown field `titel`"),
             ("name = \"standing-queue\"", "name = \"standing-queue\"\npart = \"x\"", "there is no part `x`"),
             (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nexponent = [\"a\", \"b\"]\nscale = \"ratio\"",
+                "line 16: measure `standing-queue`: `harm` and `exponent` may be zero or less",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = {}, better = \"less\" }",
+                "line 16: measure `standing-queue`: `harm` needs the cell in which others are alone",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = { path = \"P-dsl\" }, better = \"less\" }",
+                "line 16: measure `standing-queue`: `harm` is reported and has no bound",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nharm = { alone = { path = \"P-dsl\" }, better = \"large\" }",
+                "unknown variant `large`, expected `more` or `less`",
+            ),
+            (
                 "of = \"newreno\"",
                 "of = \"reno\"",
                 "line 19: measure `standing-queue`: `of` is `reno`, which is no baseline of this battery; it is one of newreno, cubic",
@@ -456,6 +536,16 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
                 "source = \"ours\" }\n",
                 "source = \"ours\" }\n\n[figure]\nx = \"path\"\nmeasure = \"queue\"\n",
                 "line 23: the figure shows `queue`, which is no measure of this criterion; it has standing-queue",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"b\"\nmeasures = [\"standing-queue\", \"queue\"]\n",
+                "line 24: a heat map shows `queue`, which is no measure of this criterion; it has standing-queue",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"a\"\nmeasures = []\n",
+                "line 21: `[heat_maps]`: `x` and `y` are different axes",
             ),
         ] {
             let refused = refused(from, to);

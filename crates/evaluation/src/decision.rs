@@ -18,6 +18,19 @@ pub(crate) type Groups = IndexMap<Labels, IndexMap<String, Seeded>>;
 /// By which part of itself a law may differ from a baseline and count as equal to it.
 const MARGIN: f64 = 0.05;
 
+/// With fewer seeds Student's interval has the bootstrap's beside it.
+const FEW: usize = 10;
+
+/// True if there are few seeds.
+pub(crate) const fn few(values: &[f64]) -> bool {
+    values.len() < FEW
+}
+
+/// The 95 % interval of a mean by the bootstrap, if it has a width.
+pub(crate) fn drawn(values: &[f64]) -> Option<Interval> {
+    statistics::bootstrap(values, statistics::mean, 0.95, "mean").filter(|drawn| drawn.low < drawn.high)
+}
+
 /// Numbers of seeds and their limit, on the scale where they are tested.
 #[derive(Debug)]
 pub(crate) struct Tested {
@@ -234,8 +247,8 @@ pub(crate) fn without(axis: &str, labels: &[(String, String)]) -> Labels {
     labels.iter().filter(|(key, _)| key != axis).cloned().collect()
 }
 
-/// The law against a baseline, over the seeds that both have.
-pub(crate) fn against(scale: Scale, law: &Seeded, baseline: &Seeded) -> Option<Against> {
+/// The law against a baseline, over the seeds that both have; `skewed` as of their measure.
+pub(crate) fn against(scale: Scale, skewed: bool, law: &Seeded, baseline: &Seeded) -> Option<Against> {
     let pairs: Vec<(f64, f64)> = law.iter().filter_map(|(seed, value)| Some((*value, *baseline.get(seed)?))).collect();
     let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
     let (values, margin, back): (Vec<f64>, f64, fn(f64) -> f64) = match scale {
@@ -245,10 +258,12 @@ pub(crate) fn against(scale: Scale, law: &Seeded, baseline: &Seeded) -> Option<A
         Scale::Ratio => (statistics::log_ratios(&ours, &theirs)?, libm::log1p(MARGIN), libm::exp),
     };
     let interval = statistics::interval(&values, 0.95);
+    let between = |interval: Interval| (back(interval.low), back(interval.high));
     Some(Against {
         scale,
         mean: back(statistics::mean(&values)?),
-        interval: interval.map(|interval| (back(interval.low), back(interval.high))),
+        interval: interval.map(between),
+        bootstrap: (skewed || few(&values)).then(|| drawn(&values)).flatten().map(between),
         equivalent: statistics::equivalence(&values, margin).is_some_and(|tests| tests.equivalent()),
     })
 }
@@ -311,8 +326,8 @@ mod tests {
         let near = seeded(&[1.01, 1.12, 0.92, 1.05]);
         let far = seeded(&[1.2, 1.0, 0.8, 1.15]);
         for scale in [Scale::Ratio, Scale::Difference] {
-            assert!(against(scale, &near, &baseline).unwrap().equivalent);
-            assert!(!against(scale, &far, &baseline).unwrap().equivalent);
+            assert!(against(scale, false, &near, &baseline).unwrap().equivalent);
+            assert!(!against(scale, false, &far, &baseline).unwrap().equivalent);
         }
     }
 
@@ -371,5 +386,18 @@ mod tests {
         let equal =
             Tested::paired(&pairs.map(|(own, other)| (own, 2.0 * other)), Limit::AtMost(0.0), Scale::Difference, true);
         assert_eq!(equal.values, [0.0; 3]);
+    }
+
+    /// Few differences have the interval of the bootstrap, and so have those of quantiles. Equal differences have none.
+    #[test]
+    fn few_differences_have_an_interval_of_the_bootstrap() {
+        let seeded = |seeds: u64, by: f64| (1..=seeds).map(|seed| (seed, by * seed as f64)).collect::<Seeded>();
+        let found = |skewed, seeds, by| {
+            against(Scale::Difference, skewed, &seeded(seeds, by), &seeded(seeds, 1.0)).unwrap().bootstrap
+        };
+        // Differences of 1, 2 and 3.
+        assert!(found(false, 3, 2.0).is_some_and(|(low, high)| 1.0 <= low && low < high && high <= 3.0));
+        assert!(found(true, 12, 2.0).is_some());
+        assert_eq!((found(false, 12, 2.0), found(false, 3, 1.0)), (None, None));
     }
 }

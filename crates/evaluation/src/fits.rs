@@ -5,6 +5,7 @@ use penstock_papers::{Values, line};
 use penstock_scenario::read::nearest;
 
 use crate::criterion::{Criterion, CriterionError, Measure, Part, within};
+use crate::harm::Harm;
 
 /// Names that a part of a criterion may use.
 pub struct Known<'a> {
@@ -58,11 +59,22 @@ impl Criterion {
             {
                 return wrong(&["along", &format!("{axis:?}")], format!("`along`: {}", known.no_axis(scenario, axis)));
             }
-            let paths =
-                [("path", Some(&measure.path)), ("minus", measure.minus.as_ref()), ("over", measure.over.as_ref())];
-            for (key, path) in paths {
-                if let Some((path, what)) = path.and_then(|path| Some((path, (known.lacks)(path)?))) {
+            if let Some((word, what)) = measure.harm.as_ref().and_then(|harm| known.without(scenario, harm)) {
+                return wrong(&["harm", "alone", &word], format!("`harm`: {what}"));
+            }
+            for (key, path) in measure.paths() {
+                if let Some(what) = (known.lacks)(path) {
                     return wrong(&[key, &format!("{path:?}")], format!("`{key}` is `{path}`: {what}"));
+                }
+            }
+        }
+        let drawn = |name: &String| self.measures.iter().any(|measure| measure.name.get_ref() == name && own(&measure));
+        if let Some(maps) = self.heat_maps.as_ref().filter(|maps| maps.measures.iter().any(drawn)) {
+            for (key, axis) in [("x", &maps.x), ("y", &maps.y)] {
+                if known.values(axis).is_empty() {
+                    let from = text.find("[heat_maps]").unwrap_or_default();
+                    let at = place(from, &["[heat_maps]", &format!("{axis:?}")]);
+                    return Some((at, format!("heat_maps: `{key}`: {}", known.no_axis(scenario, axis))));
                 }
             }
         }
@@ -80,6 +92,11 @@ impl Known<'_> {
     /// The first axis or value of these that no cell has: the word in the file, and the error.
     fn beyond(&self, scenario: &str, cells: &IndexMap<String, Values>) -> Option<(String, String)> {
         cells.iter().find_map(|(axis, values)| self.astray(scenario, axis, values))
+    }
+
+    /// The first axis or value that no cell has in which others are alone.
+    fn without(&self, scenario: &str, harm: &Harm) -> Option<(String, String)> {
+        harm.alone.iter().find_map(|(axis, value)| self.astray(scenario, axis, &Values::One(value.clone())))
     }
 
     fn astray(&self, scenario: &str, axis: &str, values: &Values) -> Option<(String, String)> {
@@ -127,7 +144,8 @@ mod tests {
     use super::*;
     use crate::criterion::tests::GOOD;
 
-    const FIGURE: &str = "\n[figure]\nx = \"path\"\nmeasure = \"standing-queue\"\n";
+    const FIGURE: &str = "\n[figure]\nx = \"path\"\nmeasure = \"standing-queue\"\n\n[heat_maps]\nx = \"path\"\n\
+        y = \"links.bottleneck.buffer\"\nmeasures = [\"standing-queue\"]\n";
 
     fn error(from: &str, to: &str) -> Option<String> {
         let good = format!("{GOOD}{FIGURE}");
@@ -166,6 +184,16 @@ mod tests {
             ),
             (
                 "source = \"ours\" }",
+                "source = \"ours\" }\ncells = { path = [\"P-dsl\", \"P-gig\"] }",
+                "line 20: measure `standing-queue`: `cells`: no cell of `long-flows` has `path` = `P-gig`; it has P-dsl, P-bb",
+            ),
+            (
+                "source = \"ours\" }",
+                "source = \"ours\" }\nexponent = [\"flows.0.rtt_s\", \"flows.1.standin_queue_s\"]",
+                "line 20: measure `standing-queue`: `exponent` is `flows.1.standin_queue_s`: no summary has it",
+            ),
+            (
+                "source = \"ours\" }",
                 "source = \"ours\" }\nlaws = [\"vegass\"]",
                 "line 20: measure `standing-queue`: `laws`: no law has the name `vegass`: did you mean `vegas`?",
             ),
@@ -183,6 +211,21 @@ mod tests {
                 "standing_queue_s",
                 "standin_queue_s",
                 "line 18: measure `standing-queue`: `path` is `links.bottleneck.dynamics.standin_queue_s`: no summary has it",
+            ),
+            (
+                "bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }",
+                "harm = { alone = { path = \"alone\" }, better = \"less\" }",
+                "line 19: measure `standing-queue`: `harm`: no cell of `long-flows` has `path` = `alone`; it has P-dsl, P-bb",
+            ),
+            (
+                "bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }",
+                "harm = { alone = { setting = \"alone\" }, better = \"less\" }",
+                "line 19: measure `standing-queue`: `harm`: no cell of `long-flows` has `setting`; its axes are",
+            ),
+            (
+                "y = \"links.bottleneck.buffer\"",
+                "y = \"buffer\"",
+                "line 27: heat_maps: `y`: no cell of `long-flows` has `buffer`; its axes are links.bottleneck.buffer, path",
             ),
             ("x = \"path\"", "x = \"buffer\"", "line 22: figure: `x`: no cell of `long-flows` has `buffer`"),
         ] {

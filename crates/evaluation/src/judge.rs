@@ -6,7 +6,7 @@ use penstock_report::number::unit_of;
 
 use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
-use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, exact, tested, without};
+use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, drawn, exact, few, tested, without};
 use crate::extent::{self, Scope};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Interval, Spread, Verdict};
@@ -52,6 +52,7 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
         scenarios: Vec::new(),
         measures: Vec::new(),
         figure: None,
+        heat_maps: None,
     }
 }
 
@@ -79,7 +80,9 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
     let mut scenarios: Vec<String> = criterion.parts.iter().map(|part| part.scenario.get_ref().clone()).collect();
     scenarios.dedup();
     let figure = criterion.figure.as_ref().map(|figure| (figure.x.clone(), figure.measure.clone()));
-    Outcome { scenarios, measures, figure, ..unmeasured(criterion, verdict, &why) }
+    let maps = criterion.heat_maps.as_ref();
+    let heat_maps = maps.map(|maps| (maps.x.clone(), maps.y.clone(), maps.measures.clone()));
+    Outcome { scenarios, measures, figure, heat_maps, ..unmeasured(criterion, verdict, &why) }
 }
 
 /// The cells of a criterion that get more seeds: the number of seeds, the part and the labels. They are undecided, and the last look
@@ -156,6 +159,15 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             }
         }
     }
+    if let Some(harm) = &measure.harm {
+        let found = harm.of(&groups);
+        for (labels, harms) in &found {
+            // Without a run in which others are alone, or without their number there, no seed has its harm.
+            let lost = groups[labels].get(law).filter(|_| harms.get(law).is_some_and(IndexMap::is_empty));
+            *absent.entry(labels.clone()).or_default() += lost.map_or(0, IndexMap::len);
+        }
+        groups = found;
+    }
     groups.retain(|_, by_law| by_law.contains_key(law));
     let bound = measure.bound.as_ref().filter(|bound| bound.binds(name));
     let nowhere = groups.values().flat_map(IndexMap::values).all(IndexMap::is_empty);
@@ -170,10 +182,12 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             drifts: moves(halves.get(labels)).unwrap_or_else(|| drifting.contains(labels)),
             absent: absent.get(labels).copied().unwrap_or_default(),
             unlimited: by_law[law].values().filter(|value| value.is_infinite()).count(),
-            law: numbers(&by_law[law], measure.scale),
-            baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure.scale))).collect(),
+            law: numbers(&by_law[law], measure),
+            baselines: others().map(|(name, own)| (name.clone(), numbers(own, measure))).collect(),
             against: others()
-                .filter_map(|(name, own)| Some((name.clone(), against(measure.scale, &by_law[law], own)?)))
+                .filter_map(|(name, own)| {
+                    Some((name.clone(), against(measure.scale, measure.is_skewed(), &by_law[law], own)?))
+                })
                 .collect(),
             verdict: Verdict::Reported,
             p: None,
@@ -198,6 +212,7 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
         scale: measure.scale,
         bound: bound.map(Bound::words),
         source: bound.map(|bound| bound.source.clone()),
+        absent: measure.absent.clone().filter(|_| outcomes.iter().any(|cell| cell.absent > 0)),
         verdict: Verdict::Reported,
         worst: measure.worst,
         worst_cell: 0,
@@ -238,6 +253,7 @@ fn in_halves(measure: &Measure, cell: &Cell) -> Option<[f64; 2]> {
             path: within(&measure.path),
             minus: measure.minus.as_ref().map(within),
             over: measure.over.as_ref().map(within),
+            exponent: measure.exponent.as_ref().map(|paths| paths.each_ref().map(within)),
             ..measure.clone()
         };
         number(&measure, cell).filter(|x| x.is_finite())
@@ -296,15 +312,28 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
     }
 }
 
-/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing.
+/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing. With
+/// `exponent` it is the slope of the logarithm of a number over that of another.
 pub(crate) fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
     let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
     let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
-    Some(value * measure.times.unwrap_or(1.0)).filter(|value| !value.is_nan())
+    let value = value * measure.times.unwrap_or(1.0);
+    let value = match &measure.exponent {
+        Some([above, below]) => {
+            let ratio = cell.number(above).ok()? / cell.number(below).ok()?;
+            libm::log(value) / libm::log(ratio)
+        }
+        None => value,
+    };
+    Some(value).filter(|value| !value.is_nan())
 }
 
-/// The unit of a measure: that of its path, unless it is divided.
+/// The unit of a measure: that of its path, unless it is divided. Harm is a share, and an exponent a plain
+/// number.
 pub(crate) fn unit(measure: &Measure) -> String {
+    if measure.is_signed() {
+        return String::new();
+    }
     let of = |path: &str| unit_of(path.rsplit('.').next().unwrap_or(path)).1.to_owned();
     match &measure.over {
         Some(over) if of(over) == of(&measure.path) => String::new(),
@@ -319,23 +348,28 @@ pub(crate) fn unit(measure: &Measure) -> String {
 
 /// A number over seeds. On a scale of ratios its mean and intervals are those of the logarithms, if all seeds have them. Of what is
 /// infinite for some seed, or zero on a scale of ratios, there is no interval.
-pub(crate) fn numbers(own: &Seeded, scale: Scale) -> Numbers {
+pub(crate) fn numbers(own: &Seeded, measure: &Measure) -> Numbers {
+    let scale = measure.scale;
     let finite = own.iter().filter(|(_, value)| value.is_finite());
     let (seed_numbers, seeds): (Vec<u64>, Vec<f64>) = finite.map(|(seed, value)| (*seed, *value)).unzip();
     let spread = statistics::spread(&seeds);
-    let bimodal = spread == Some(Spread::Bimodal);
+    // About zero a standard deviation above the mean is no sign of two groups.
+    let bimodal = spread == Some(Spread::Bimodal) && !(measure.is_signed() && statistics::one_mode(&seeds));
     let logarithms = scale == Scale::Ratio && seeds.iter().all(|value| *value > 0.0);
     let back = |x: f64| if logarithms { libm::exp(x) } else { x };
     let values: Vec<f64> = seeds.iter().map(|x| if logarithms { libm::log(*x) } else { *x }).collect();
     let endless = seeds.len() < own.len() || (scale == Scale::Ratio && seeds.contains(&0.0));
     let between = |interval: Interval| (back(interval.low), back(interval.high));
     let student = || statistics::interval(&values, 0.95).filter(|_| spread != Some(Spread::Deterministic));
-    let drawn = || statistics::bootstrap(&values, statistics::mean, 0.95, "mean").filter(|_| bimodal);
+    let resampled = || {
+        let asked = bimodal || few(&values) || measure.is_skewed();
+        asked.then(|| drawn(&values)).flatten()
+    };
     let ends = seeds.iter().copied().reduce(f64::min).zip(seeds.iter().copied().reduce(f64::max));
     // Rounding of logarithms must not put the mean of equal values outside of them.
     let mean = statistics::mean(&values).zip(ends).map(|(mean, (least, most))| back(mean).clamp(least, most));
     Numbers {
-        bootstrap: (!endless).then(drawn).flatten().map(between),
+        bootstrap: (!endless).then(resampled).flatten().map(between),
         mean: mean.unwrap_or(f64::NAN),
         interval: (!endless).then(student).flatten().map(between),
         bimodal,
@@ -398,8 +432,11 @@ mod tests {
 
     /// The outcome of three seeds of each law and buffer.
     fn outcome(bound: &str, runs: &[(&str, &str, [Option<f64>; 3])]) -> Outcome {
-        let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
-        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", bound);
+        judged(&GOOD.replace("at_most_times = 2.0, of = \"newreno\"", bound), runs)
+    }
+
+    fn judged(text: &str, runs: &[(&str, &str, [Option<f64>; 3])]) -> Outcome {
+        let text = text.replace("dynamics.standing_queue_s", "delay_s");
         let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
         let baselines = ["newreno".to_owned(), "cubic".to_owned()];
         let scope = Scope { extent: Extent::Quick, linux: false };
@@ -441,6 +478,50 @@ mod tests {
         assert_eq!(outcome(times, &beside(NEVER)).verdict, Verdict::Undecided);
     }
 
+    /// The cell in which others are alone is none of harm, and CUBIC's harm is that of another flow of CUBIC. Without such a cell no run
+    /// has its harm.
+    #[test]
+    fn harm_has_its_own_cells() {
+        let harm = "harm = { alone = { \"links.bottleneck.buffer\" = \"8 bdp\" }, better = \"less\" }";
+        let text = GOOD.replace("bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }", harm);
+        let beside = [("fast", "1 bdp", about(0.4)), ("cubic", "1 bdp", about(0.2))];
+        let alone = [("fast", "8 bdp", about(0.1)), ("cubic", "8 bdp", about(0.1))];
+        let measured = &judged(&text, &[beside, alone].concat()).measures[0];
+        let [cell] = &measured.cells[..] else { panic!("{measured:?}") };
+        assert!((cell.law.mean - 0.75).abs() < 1e-12 && (cell.baselines["cubic"].mean - 0.5).abs() < 1e-12, "{cell:?}");
+        assert_eq!((measured.unit.as_str(), cell.absent, measured.verdict), ("", 0, Verdict::Reported));
+        let measured = &judged(&text, &[&beside[..], &alone[1..]].concat()).measures[0];
+        assert_eq!((measured.cells[0].absent, measured.cells[0].law.seeds.len()), (3, 0));
+    }
+
+    /// Rates of 8 and 2 at round trips of 160 ms and 40 ms go as 1/R, and rates of 16 and 1 as 1/R^2. Without a rate the exponent is
+    /// infinite, and beside equal round trips there is none.
+    #[test]
+    fn an_exponent_is_a_slope_of_logarithms() {
+        let paths = "path = \"near\"\nover = \"far\"\nexponent = [\"far_rtt\", \"near_rtt\"]";
+        let text = GOOD.replace("path = \"links.bottleneck.dynamics.standing_queue_s\"", paths);
+        let measure = &Criterion::parse(&text, "EV-04.toml").unwrap().measures[0];
+        let of = |near: f64, far: f64, near_rtt: f64| {
+            let summary = json!({ "near": near, "far": far, "far_rtt": 0.16, "near_rtt": near_rtt });
+            number(measure, &Cell::of_json(Vec::new(), summary))
+        };
+        assert!(of(8.0, 2.0, 0.04).is_some_and(|b| (b - 1.0).abs() < 1e-12));
+        assert!(of(16.0, 1.0, 0.04).is_some_and(|b| (b - 2.0).abs() < 1e-12));
+        assert!(of(1.0, 1.0, 0.04).is_some_and(|b| b.abs() < 1e-12));
+        assert_eq!((of(8.0, 0.0, 0.04), of(8.0, 8.0, 0.16)), (Some(f64::INFINITY), None));
+        assert_eq!(unit(measure), "");
+    }
+
+    /// The reason why runs lack the number stands where some do.
+    #[test]
+    fn a_number_that_runs_lack_has_its_reason() {
+        let text =
+            GOOD.replace("title = \"standing queue\"", "title = \"standing queue\"\nabsent = \"the queue is short\"");
+        let reason = |seeds| judged(&text, &[("fast", "1 bdp", seeds)]).measures[0].absent.clone();
+        assert_eq!(reason([Some(0.1), None, Some(0.3)]).as_deref(), Some("the queue is short"));
+        assert_eq!(reason(about(0.1)), None);
+    }
+
     /// The seeds keep their numbers if one of them lacks the measured number.
     #[test]
     fn seeds_keep_their_numbers() {
@@ -478,10 +559,33 @@ mod tests {
         assert_eq!(measures[1].verdict, Verdict::Meets);
     }
 
+    /// Few seeds have the interval of the bootstrap, which lies between their ends, and so have quantiles and the largest rate over the
+    /// smallest. Many seeds of a mean, and seeds that agree, have none.
+    #[test]
+    fn few_seeds_have_an_interval_of_the_bootstrap() {
+        let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
+        let of = |path: &str, seeds: u64, by: f64| {
+            let seeded = (1..=seeds).map(|seed| (seed, 1.0 + by * seed as f64)).collect();
+            numbers(&seeded, &Measure { path: path.to_owned(), ..criterion.measures[0].clone() }).bootstrap
+        };
+        let mean = "links.bottleneck.queueing_delay_mean_s";
+        assert!(of(mean, 3, 0.1).is_some_and(|(low, high)| 1.1 <= low && low < high && high <= 1.3 + 1e-12));
+        assert!(of(mean, 9, 0.1).is_some());
+        assert_eq!((of(mean, 10, 0.1), of(mean, 3, 0.0)), (None, None));
+        for skewed in
+            ["groups.test.transfers.slowdown.p50", "links.b.queueing_delay_p99_s", "groups.test.dynamics.starvation"]
+        {
+            assert!(of(skewed, 10, 0.1).is_some(), "{skewed}");
+        }
+    }
+
     /// Of ratios the mean is the geometric one, and no interval is below zero; beside a zero or an infinite one there is none.
     #[test]
     fn numbers_of_ratios_are_geometric() {
-        let of = |values: [f64; 3], scale| numbers(&(1..).zip(values).collect(), scale);
+        let criterion = Criterion::parse(GOOD, "EV-04.toml").unwrap();
+        let of = |values: [f64; 3], scale| {
+            numbers(&(1..).zip(values).collect(), &Measure { scale, ..criterion.measures[0].clone() })
+        };
         let found = of([1.0, 0.125, 1.0 / 64.0], Scale::Ratio);
         assert!((found.mean - 0.125).abs() < 1e-12 && found.interval.is_some_and(|(low, _)| low > 0.0), "{found:?}");
         assert!(of([1.0, 0.125, 1.0 / 64.0], Scale::Difference).interval.is_some_and(|(low, _)| low < 0.0));

@@ -9,6 +9,7 @@ mod criterion;
 mod decision;
 mod extent;
 mod fits;
+mod harm;
 mod judge;
 pub mod markdown;
 mod outcome;
@@ -19,9 +20,12 @@ mod table;
 mod worlds;
 
 pub use bound::Bound;
-pub use criterion::{Applies, Battery, Cells, Criterion, CriterionError, Figure, Measure, Part, Scale, Worst};
+pub use criterion::{
+    Applies, Battery, Cells, Criterion, CriterionError, Figure, HeatMaps, Measure, Part, Scale, Worst,
+};
 pub use extent::{Extent, Scope};
 pub use fits::Known;
+pub use harm::{Better, Harm};
 pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
 pub use outcome::{
     Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, Recorded, RecordedOutcome,

@@ -240,6 +240,9 @@ fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
         let _ = write!(about, "; bound: {bound} ({source})");
     }
+    if let Some(why) = &measured.absent {
+        let _ = write!(about, "; runs without it: {why}");
+    }
     let row = |cell: &&CellOutcome| {
         let mut sign = match (measured.bound.is_some(), cell.verdict, cell.needed) {
             (false, ..) => String::new(),

@@ -137,6 +137,9 @@ pub struct Outcome {
     /// The figure: an axis, and the name of a measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<(String, String)>,
+    /// The heat maps: the axes of their columns and rows, and the names of measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heat_maps: Option<(String, String, Vec<String>)>,
 }
 
 /// A number of a criterion, in every cell.
@@ -163,6 +166,9 @@ pub struct Measured {
     /// The document of the bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Why runs lack it; absent where none does, or the criterion gives no reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub absent: Option<String>,
     /// The verdict over all cells.
     pub verdict: Verdict,
     /// Which cell is the worst.
@@ -234,7 +240,8 @@ pub struct Numbers {
     /// where one is infinite, or zero on a scale of ratios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// The ends of its 95 % interval by the bootstrap, where the seeds fall into two groups.
+    /// The ends of its 95 % interval by the bootstrap: with fewer than ten seeds, of quantiles, of the largest rate over the smallest,
+    /// and where the seeds fall into two groups. Absent where all seeds agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
     /// Each seed's number, in the order of the seeds.
@@ -257,6 +264,10 @@ pub struct Against {
     /// The ends of its 95 % confidence interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
+    /// The ends of its 95 % interval by the bootstrap: with fewer than ten seeds, of quantiles, and of the largest rate over the
+    /// smallest. Absent where all seeds agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<(f64, f64)>,
     /// True if it lies within 5 % of the baseline, by two one-sided tests at 5 %.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub equivalent: bool,

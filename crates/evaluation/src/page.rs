@@ -1,6 +1,7 @@
 //! The page of an evaluation for people.
 
 mod beside;
+mod heat;
 mod pictures;
 
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use crate::statistics::Verdict;
 
 /// The limits of the runs, so that nobody takes silence for a pass.
 const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
-    processors; real applications. Receivers do not cheat.";
+    processors; real applications; receivers that acknowledge ahead, or parts of packets, or hide losses.";
 
 /// The label of the section that has a second world.
 pub const BESIDE: &str = "worlds";
@@ -132,6 +133,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section
         callout: Some(Callout { tone, text }),
         tables: outcome.measures.iter().map(|measured| table(evaluation, measured)).collect(),
         figures: pictures::of_criterion(evaluation, outcome).into_iter().collect(),
+        maps: heat::of_criterion(evaluation, outcome),
         ..Section::new(format!("{}: {}", outcome.id, outcome.title))
     }
 }
@@ -153,6 +155,9 @@ fn table(evaluation: &Evaluation, measured: &Measured) -> TableView {
     let mut caption = measured.title.clone();
     if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {
         let _ = write!(caption, ": {bound} ({source})");
+    }
+    if let Some(why) = &measured.absent {
+        let _ = write!(caption, "; runs without it: {why}");
     }
     if measured.cells.iter().any(|cell| cell.drifts) {
         caption += "; * not stationary";

@@ -49,7 +49,6 @@ pub fn compare<'a>(
 
 /// The reason why the second world has no number of a measure; `elsewhere` is true if the first has none either in these cells.
 fn why_not(part: &Part, measure: &Measure, scope: Scope, elsewhere: bool, there: &Runs<'_>) -> String {
-    let paths = [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()];
     if part.analysis {
         "it is an analysis, and the same in every world".to_owned()
     } else if !scope.runs(part) {
@@ -58,7 +57,7 @@ fn why_not(part: &Part, measure: &Measure, scope: Scope, elsewhere: bool, there:
         why.to_owned()
     } else if elsewhere {
         "it belongs to other cells than those of the Linux world".to_owned()
-    } else if paths.into_iter().flatten().any(|path| path.split('.').any(|name| name == "dynamics")) {
+    } else if measure.paths().any(|(_, path)| path.split('.').any(|name| name == "dynamics")) {
         "the Linux world does not sample each round".to_owned()
     } else {
         "no run of both worlds has it".to_owned()
@@ -79,7 +78,10 @@ fn numbers_of(part: &Part, measure: &Measure, scope: Scope, cells: &[Cell]) -> G
             groups.entry(labels).or_default().entry(law).or_default().insert(seed_of(cell), value);
         }
     }
-    groups
+    match &measure.harm {
+        Some(harm) => harm.of(&groups),
+        None => groups,
+    }
 }
 
 fn rows_of(criterion: &Criterion, measure: &Measure, laws: &[&str], first: &Groups, second: &Groups) -> Vec<BesideRow> {
@@ -101,8 +103,8 @@ fn rows_of(criterion: &Criterion, measure: &Measure, laws: &[&str], first: &Grou
                 unit: measure.unit.clone().unwrap_or_else(|| unit(measure)),
                 labels: labels.clone(),
                 law: (*law).to_owned(),
-                first: numbers(&here, measure.scale),
-                second: numbers(&there, measure.scale),
+                first: numbers(&here, measure),
+                second: numbers(&there, measure),
                 difference,
                 interval,
             });
@@ -114,7 +116,7 @@ fn rows_of(criterion: &Criterion, measure: &Measure, laws: &[&str], first: &Grou
 /// By which share of the first the second differs, and between which bounds: by the ratios of the runs with the same seed, or else by
 /// that of the means.
 fn difference(first: &Seeded, second: &Seeded) -> (Option<f64>, Option<(f64, f64)>) {
-    if let Some(ratio) = against(Scale::Ratio, second, first) {
+    if let Some(ratio) = against(Scale::Ratio, false, second, first) {
         return (Some(ratio.mean - 1.0), ratio.interval.map(|(low, high)| (low - 1.0, high - 1.0)));
     }
     let mean = |of: &Seeded| of.values().sum::<f64>() / of.len() as f64;

@@ -62,6 +62,17 @@ fn section(section: &mut Section, visit: &mut Visit<'_>) {
     for drawn in &mut section.figures {
         figure(drawn, visit);
     }
+    for map in &mut section.maps {
+        visit(&mut map.title, MOST_LINE);
+        visit(&mut map.caption, MOST_CALLOUT);
+        visit(&mut map.unit, MOST_LINE);
+        for axis in [&mut map.x, &mut map.y] {
+            visit(&mut axis.label, MOST_LINE);
+            for value in &mut axis.values {
+                visit(value, MOST_LINE);
+            }
+        }
+    }
     for claim in &mut section.claims {
         visit(&mut claim.id, MOST_LINE);
         visit(&mut claim.place, MOST_LINE);

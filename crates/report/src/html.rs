@@ -202,6 +202,17 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
         }
         out.push_str("</div>\n");
     }
+    if !section.maps.is_empty() {
+        out.push_str("<div class=\"figures\">\n");
+        for map in &section.maps {
+            let _ = writeln!(out, "<figure>\n<div class=\"plot\">{}</div>", svg::heat_map(map));
+            if !map.caption.is_empty() {
+                let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&map.caption));
+            }
+            out.push_str("</figure>\n");
+        }
+        out.push_str("</div>\n");
+    }
     if !section.claims.is_empty() {
         claims(out, &section.claims);
     }
@@ -367,7 +378,9 @@ fn widths(page: &Page) -> String {
 /// Counterpart of every colour of the figures on a dark page. Print stays light.
 fn dark_figures(page: &Page) -> String {
     let mut out = String::from("@media screen and (prefers-color-scheme: dark) {\n");
-    for (light, dark) in svg::on_dark(page.sections.iter().flat_map(|s| &s.figures)) {
+    let maps = page.sections.iter().any(|s| !s.maps.is_empty());
+    let ramp = svg::ramp_on_dark().filter(|_| maps);
+    for (light, dark) in svg::on_dark(page.sections.iter().flat_map(|s| &s.figures)).into_iter().chain(ramp) {
         let _ = writeln!(
             out,
             "  svg [fill=\"{light}\"] {{ fill: {dark}; }} svg [stroke=\"{light}\"] {{ stroke: {dark}; }}"

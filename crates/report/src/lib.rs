@@ -16,6 +16,7 @@ pub mod assemble;
 mod brief;
 mod distinct;
 pub mod figure;
+pub mod heat;
 pub mod html;
 pub mod number;
 pub mod page;
@@ -29,6 +30,7 @@ mod trace;
 mod viewer;
 
 pub use figure::{Axis, Figure, Line, Mark, Scale, Spread, Style, Tick};
+pub use heat::{HeatAxis, HeatMap};
 pub use page::{Align, ClaimView, Code, Column, Page, Section, TableView, Verdict};
 pub use viewer::Viewer;
 

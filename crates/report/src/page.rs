@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::figure::Figure;
+use crate::heat::HeatMap;
 
 /// A page. [`crate::html::write`] makes it one file, [`crate::text::table`] its tables plain text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct Section {
     pub tables: Vec<TableView>,
     /// Figures.
     pub figures: Vec<Figure>,
+    /// Heat maps, below the figures; a viewer leaves them as they are drawn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub maps: Vec<HeatMap>,
     /// Claims.
     pub claims: Vec<ClaimView>,
     /// Scenarios and commands.

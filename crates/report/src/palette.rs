@@ -10,6 +10,12 @@ pub const PALETTE: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#6e
 const PALETTE_ON_DARK: [&str; 8] =
     ["#3f9fe0", "#f07a28", "#1fbf8f", "#e58cc0", "#d9b44a", "#8fd0ff", "#c8c8c8", "#a878d8"];
 
+/// Colours of a heat map, from the smallest number to the largest: words in black are legible on each.
+pub(crate) const RAMP: [&str; 6] = ["#eef3fa", "#d2e4f3", "#b5d5ed", "#98c5e6", "#7cb6df", "#5fa8d8"];
+
+/// Counterpart of each colour of [`RAMP`] on a dark page, on which the words are light.
+pub(crate) const RAMP_ON_DARK: [&str; 6] = ["#1c2730", "#1f3447", "#21415e", "#244e76", "#265b8d", "#2968a4"];
+
 /// The background of figures.
 pub const LIGHT_GROUND: &str = "#ffffff";
 /// The background of figures on a dark page.

@@ -1,6 +1,7 @@
 //! Draws a [`Figure`] as SVG text, the same text for the same figure.
 
 mod canvas;
+mod heat;
 mod layout;
 mod words;
 
@@ -14,6 +15,8 @@ use crate::scale::{Fit, Place, Ruler};
 use crate::trace::{self, Envelope};
 use canvas::Anchor::{End, Start};
 use canvas::{Anchor, Canvas, INK, Ink, Inks, Shape};
+pub use heat::heat_map;
+pub(crate) use heat::ramp_on_dark;
 use layout::{Area, Legend};
 use words::{fitted, text_width, wrap};
 

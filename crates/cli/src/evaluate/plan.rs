@@ -371,7 +371,7 @@ impl<'a> Plan<'a> {
                 if !criterion.part_of(measure).is_some_and(|own| std::ptr::eq(own, *part)) {
                     continue;
                 }
-                for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
+                for (_, path) in measure.paths() {
                     let at = line(&text, text.find(&format!("{path:?}")).unwrap_or_default());
                     let place = format!("{}, line {at}: measure `{}`", library.shown(&name), measure.name.get_ref());
                     plan.analysed.push(Analysed { setting, path: path.clone(), place });

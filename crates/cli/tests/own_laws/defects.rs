@@ -129,6 +129,7 @@ const BESIDE: Criterion = Criterion {
         r#"path = "P-dsl", "links.bottleneck.buffer" = "1 bdp", mix = ["1:1", "1:4"], other = "newreno", setting = "together""#,
         r#"path = "P-dsl", "links.bottleneck.buffer" = "1 bdp", mix = "1:1", other = "newreno", setting = "law last""#,
         r#"path = "P-dsl", "links.bottleneck.buffer" = "2 bdp", mix = "1:1", other = "newreno", setting = "together""#,
+        r#"path = "P-dsl", "links.bottleneck.buffer" = "2 bdp", mix = "1:1", other = "newreno", setting = ["together", "alone"]"#,
     ],
 };
 

@@ -537,7 +537,7 @@ fn the_battery_is_whole() {
             assert!(fits, "{}: {name}: `{title}` with the unit `{unit}`", criterion.id.get_ref());
         }
         for measure in &criterion.measures {
-            for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
+            for (_, path) in measure.paths() {
                 let name = path.rsplit('.').next().unwrap();
                 let is_known = known.contains(&format!("`{name}`")) || analysed.contains(&name);
                 assert!(is_known, "{}: no record has `{path}`", criterion.id.get_ref());

@@ -39,7 +39,7 @@ fn beside(buffer: &str, mix: &str) -> Bench {
     let few = format!(
         r#"path = "P-dsl", "links.bottleneck.buffer" = "{buffer}", mix = "{mix}", other = "cubic", setting = "together""#
     );
-    battery::write(&bench, "EV-12", &[&few, &few, &few]);
+    battery::write(&bench, "EV-12", &[&few, &few, &few, &few.replace("\"together\"", "[\"together\", \"alone\"]")]);
     bench
 }
 

@@ -319,7 +319,7 @@ fn the_page_of_the_evaluation_has_every_key() {
     let rows: String = page.lines().filter(|line| line.starts_with('|')).collect::<Vec<_>>().join("\n");
     let code = code(&rows);
     let apart = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-    let places = ["", "[cells]\n", "[[part]]\n", "[[measure]]\n", "[[measure]]\nbound.", "[figure]\n"];
+    let places = ["", "[cells]\n", "[[part]]\n", "[[measure]]\n", "[[measure]]\nbound.", "[figure]\n", "[heat_maps]\n"];
     let words = ["battery", "applies", "[[measure]]\nscale", "[[measure]]\nworst"];
     let unknown = places.map(|place| format!("{place}usd = 1"));
     for text in unknown.into_iter().chain(words.map(|word| format!("{word} = \"usd\""))) {

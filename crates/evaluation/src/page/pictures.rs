@@ -300,7 +300,7 @@ impl<'a> Along<'a> {
 }
 
 /// The value of a cell on an axis.
-fn label<'a>(cell: &'a CellOutcome, key: &str) -> Option<&'a str> {
+pub(super) fn label<'a>(cell: &'a CellOutcome, key: &str) -> Option<&'a str> {
     cell.labels.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
 }
 
@@ -310,7 +310,7 @@ fn has(cell: &CellOutcome, wanted: &[(&str, &str)]) -> bool {
 }
 
 /// The values of an axis in the order of the cells.
-fn values<'a>(key: &str, cells: &[&'a CellOutcome]) -> Vec<&'a str> {
+pub(super) fn values<'a>(key: &str, cells: &[&'a CellOutcome]) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for value in cells.iter().filter_map(|cell| label(cell, key)) {
         if !found.contains(&value) {
@@ -321,13 +321,13 @@ fn values<'a>(key: &str, cells: &[&'a CellOutcome]) -> Vec<&'a str> {
 }
 
 /// The keys but `axis` that have several values.
-fn varied<'a>(cells: &[&'a CellOutcome], axis: &str) -> Vec<&'a str> {
+pub(super) fn varied<'a>(cells: &[&'a CellOutcome], axis: &str) -> Vec<&'a str> {
     let keys = cells.first().map(|cell| cell.labels.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>());
     keys.unwrap_or_default().into_iter().filter(|key| *key != axis && values(key, cells).len() > 1).collect()
 }
 
 /// The values of a cell on these axes in words, each with its axis.
-fn others(cell: &CellOutcome, keys: &[&str]) -> String {
+pub(super) fn others(cell: &CellOutcome, keys: &[&str]) -> String {
     let labels: Vec<(String, String)> =
         cell.labels.iter().filter(|(key, _)| keys.contains(&key.as_str())).cloned().collect();
     cell_words(&labels)
@@ -345,7 +345,7 @@ fn spread<'a>(all: &[&'a str], most: usize) -> Vec<&'a str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use indexmap::IndexMap;
 
     use super::*;
@@ -353,7 +353,7 @@ mod tests {
     use crate::extent::Extent;
     use crate::statistics::Verdict;
 
-    fn cell(labels: &[(&str, &str)], mean: f64) -> CellOutcome {
+    pub(in crate::page) fn cell(labels: &[(&str, &str)], mean: f64) -> CellOutcome {
         let numbers = |mean: f64| Numbers { mean, interval: Some((0.9 * mean, 1.1 * mean)), ..Numbers::default() };
         CellOutcome {
             labels: labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    fn outcome(id: &str, measure: &str, axis: &str, cells: Vec<CellOutcome>) -> Evaluation {
+    pub(in crate::page) fn outcome(id: &str, measure: &str, axis: &str, cells: Vec<CellOutcome>) -> Evaluation {
         let measured = Measured {
             name: measure.into(),
             title: "a measure".into(),
@@ -381,6 +381,7 @@ mod tests {
             scale: Scale::Difference,
             bound: None,
             source: None,
+            absent: None,
             verdict: Verdict::Reported,
             worst: Worst::Largest,
             worst_cell: 0,
@@ -400,6 +401,7 @@ mod tests {
             scenarios: Vec::new(),
             measures: vec![measured],
             figure: Some((axis.into(), measure.into())),
+            heat_maps: None,
         };
         Evaluation {
             law: "fast".into(),

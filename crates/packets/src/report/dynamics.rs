@@ -57,6 +57,7 @@ impl Span<'_> {
             adjacent_losses: gaps.map(|(_, adjacent)| adjacent),
             synchronization: self.synchronization(at),
             useful: self.useful(at),
+            useful_utilization: self.useful_utilization(at),
             settling_60_s: settles(0.6),
             settling_80_s: settles(0.8),
             settling_90_s: settles(0.9),
@@ -99,6 +100,18 @@ impl Span<'_> {
             carried += (arrived + dropped.sum::<u64>()) * payload;
         }
         (carried > 0).then(|| new as f64 / carried as f64)
+    }
+
+    fn useful_utilization(&self, at: usize) -> Option<f64> {
+        let ((a, b), (name, _)) = (self.ends(), self.scenario.links.get_index(at)?);
+        let wire_bits = |(flow, group): (usize, &Group)| {
+            let (before, now) = (&a.flows[flow].got, &b.flows[flow].got);
+            let new = (now.packets - before.packets) - (now.again - before.again);
+            new as f64 * group.packet(self.scenario.packet).wire.bits()
+        };
+        let each: Vec<f64> = self.flows_of(|group| group.forward.contains(name)).map(wire_bits).collect();
+        let capacity = self.engine.links[at].station.capacity_bits(a.at, b.at);
+        (!each.is_empty() && capacity > 0.0).then(|| each.iter().sum::<f64>() / capacity)
     }
 
     /// Whether flows of a group have data at all times, by the keys of the group itself.

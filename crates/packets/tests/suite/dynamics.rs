@@ -226,7 +226,13 @@ fn needless_packets_are_of_no_use() {
     let needless = group.spurious_retransmits.unwrap() as f64;
     let arrived = group.throughput_packets_per_s * summary.whole.measured_s;
     assert!(needless > 100.0);
-    assert_near(link(&summary.whole).useful.unwrap(), 1.0 - needless / arrived, 1e-9, "one of the two");
+    let useful = link(&summary.whole).useful.unwrap();
+    assert_near(useful, 1.0 - needless / arrived, 1e-9, "one of the two");
+    // Of a busy line the useful part, but for packets on the way at the ends of the span.
+    let found = link(&summary.whole).useful_utilization.unwrap();
+    let goodput = group.goodput_bit_per_s * 1500.0 / 1448.0 / 20e6;
+    assert_near(found, useful * summary.whole.links["b"].utilization, 5e-3, "needless ones left out");
+    assert_near(found, goodput, 5e-3, "the goodput over the line's rate without headers");
 }
 
 /// Data that are lost on a second link were sent by the first for nothing: 5 % of them. Of the second all are new.
@@ -241,6 +247,11 @@ fn what_is_lost_behind_a_link_is_of_no_use() {
     let useful = |name: &str| summary.whole.links[name].dynamics.as_ref().unwrap().useful.unwrap();
     assert_near(useful("b"), 0.95, 5e-3, "5 % is lost behind it");
     assert_near(useful("second"), 1.0, 1e-12, "nobody sends again");
+    // What is lost behind the first is no goodput of it either: 0.95 of three quarters, and 0.95 of 15 parts of 1000.
+    let of_rate = |name: &str| summary.whole.links[name].dynamics.as_ref().unwrap().useful_utilization.unwrap();
+    assert_near(summary.whole.links["b"].utilization, 0.75, 5e-3, "15 of 20 Mbit/s");
+    assert_near(of_rate("b"), 0.95 * 0.75, 5e-3, "5 % is lost behind it");
+    assert_near(of_rate("second"), 0.95 * 0.015, 5e-3, "of 1 Gbit/s");
     let loss = summary.whole.links["second"].dynamics.as_ref().unwrap();
     assert_near(loss.loss_gap_mean_packets.unwrap(), 19.0, 0.07, "one in twenty, wherever");
     assert_near(loss.adjacent_losses.unwrap(), 0.05, 0.3, "each by a draw of its own");

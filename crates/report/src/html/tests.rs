@@ -1,5 +1,6 @@
 use super::*;
 use crate::figure::{Axis, Figure, Line, Mark};
+use crate::heat::{HeatAxis, HeatMap};
 use crate::page::{Callout, Column};
 
 const EVIL: &str = "<script>alert('x')</script>\" onload=\"y\u{0}";
@@ -14,6 +15,17 @@ fn evil_page() -> Page {
         Mark::Vertical { at: 0.5, label: e() },
         Mark::Point { x: 0.5, y: 1.5, label: e() },
     ];
+    let axis = || HeatAxis { label: e(), values: vec![e()] };
+    let map = HeatMap {
+        title: e(),
+        caption: e(),
+        x: axis(),
+        y: axis(),
+        unit: e(),
+        rows: vec![vec![Some(1.0)]],
+        range: (1.0, 2.0),
+        scale: crate::figure::Scale::Linear,
+    };
     let mut table = TableView::new(e(), vec![Column::words(e()), Column::numbers(e(), e()), Column::verdicts(e())]);
     table.rows = vec![vec![e(), e(), e()]];
     let claim = ClaimView {
@@ -39,6 +51,7 @@ fn evil_page() -> Page {
         callout: Some(Callout { tone: Tone::Bad, text: e() }),
         tables: vec![table],
         figures: vec![figure],
+        maps: vec![map],
         claims: vec![claim],
         code: vec![Code { label: e(), text: e(), folded: true }, Code { label: e(), text: e(), folded: false }],
         laws: vec![e()],

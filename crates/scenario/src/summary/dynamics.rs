@@ -39,6 +39,12 @@ pub struct LinkDynamics {
     /// Absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub useful: Option<f64>,
+    /// Share of the bits that the link could send which new user data took, with the headers of full packets: the goodput of
+    /// the flows whose data cross the link, over the link's rate without headers. In `utilization`, acknowledgements count too,
+    /// and data that are sent again needlessly or lost behind the link. Absent if no flow's data cross the link, and if it
+    /// could send nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub useful_utilization: Option<f64>,
     /// Time from the start of the span until the bits that leave are at least 60 % of those that could, in every window of 10 R
     /// from then to the end of the span; in steps of R. Absent if the last window is below, and in spans of fewer than 10 R.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -18,7 +18,14 @@ pub(super) fn outcome(criterion: &Criterion) -> Outcome {
     for measure in &criterion.measures {
         let part = criterion.part_of(measure).unwrap();
         let law = measure.laws.first().map_or(LAWS[0], String::as_str);
-        let cells = [of_law(criterion, part, law, "1", labels(part, measure))];
+        let own = labels(part, measure);
+        // Harm is that to others which have another cell alone.
+        let alone = measure.harm.as_ref().map(|harm| {
+            let of = |(axis, value): &(String, String)| (axis.clone(), harm.alone.get(axis).unwrap_or(value).clone());
+            own.iter().map(of).collect::<Labels>()
+        });
+        let cells = [Some(own), alone].into_iter().flatten();
+        let cells: Vec<Cell> = cells.map(|labels| of_law(criterion, part, law, "1", labels)).collect();
         let mut outcome = judged(criterion, law, Extent::Full, |_| Runs { cells: &cells, refused: None });
         outcome.measures.retain(|measured| measured.name == *measure.name.get_ref());
         assert_eq!(outcome.measures.len(), 1, "{}: {}", criterion.id.get_ref(), measure.name.get_ref());
@@ -88,7 +95,7 @@ fn of_law(criterion: &Criterion, part: &Part, law: &str, seed: &str, labels: Lab
     let mut summary = Value::Object(Map::new());
     for measure in criterion.measures.iter().filter(|m| criterion.part_of(m).is_some_and(|own| std::ptr::eq(own, part)))
     {
-        for path in [Some(&measure.path), measure.minus.as_ref(), measure.over.as_ref()].into_iter().flatten() {
+        for (_, path) in measure.paths() {
             let mut here = &mut summary;
             for name in path.split('.') {
                 if !here.is_object() {
@@ -97,6 +104,10 @@ fn of_law(criterion: &Criterion, part: &Part, law: &str, seed: &str, labels: Lab
                 here = here.as_object_mut().unwrap().entry(name).or_insert(Value::Null);
             }
             *here = 1.into();
+        }
+        // An exponent needs a ratio other than one.
+        if let Some([above, _]) = &measure.exponent {
+            *summary.pointer_mut(&format!("/{}", above.replace('.', "/"))).unwrap() = 2.into();
         }
     }
     let own = [("law", law), ("seed", seed)].map(|(key, value)| (key.to_owned(), value.to_owned()));
