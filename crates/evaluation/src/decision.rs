@@ -1,19 +1,12 @@
 //! The verdict on one cell: the test of a bound there, and the result over the seeds.
 
-use indexmap::IndexMap;
 use penstock_scenario::student::student_quantile;
 
 use crate::bound::{Asked, Bound};
 use crate::criterion::{Measure, Scale};
+use crate::numbers::{Groups, Labels, Seeded};
 use crate::outcome::{Against, CellOutcome};
 use crate::statistics::{self, Interval, Limit, Looks, Verdict};
-
-/// Labels of a cell.
-pub(crate) type Labels = Vec<(String, String)>;
-/// A number for each seed that has one; infinite beside nothing.
-pub(crate) type Seeded = IndexMap<u64, f64>;
-/// The numbers of each law in each cell.
-pub(crate) type Groups = IndexMap<Labels, IndexMap<String, Seeded>>;
 
 /// By which part of itself a law may differ from a baseline and count as equal to it.
 const MARGIN: f64 = 0.05;

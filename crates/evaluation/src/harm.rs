@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use crate::decision::{Groups, Labels, Seeded};
+use crate::numbers::{Groups, Labels, Seeded};
 
 /// Harm to those beside whom the law runs, from 0 (none) to 1 (all); below 0 where they gain.
 ///

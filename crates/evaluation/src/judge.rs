@@ -6,8 +6,9 @@ use penstock_report::number::unit_of;
 
 use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
-use crate::decision::{Decision, Groups, Labels, Seeded, against, decided, drawn, exact, few, tested, without};
+use crate::decision::{Decision, against, decided, drawn, exact, few, tested, without};
 use crate::extent::{self, Scope};
+use crate::numbers::{Groups, Labels, Seeded};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
 use crate::statistics::{self, Interval, Spread, Verdict};
 

@@ -12,6 +12,7 @@ mod fits;
 mod harm;
 mod judge;
 pub mod markdown;
+mod numbers;
 mod outcome;
 pub mod page;
 pub mod statistics;
