@@ -21,6 +21,11 @@ pub(crate) const fn few(values: &[f64]) -> bool {
 
 /// The 95 % interval of a mean by the bootstrap, if it has a width.
 pub(crate) fn drawn(values: &[f64]) -> Option<Interval> {
+    // Equal values have none, and many numbers are equal in all seeds.
+    let differ = values.iter().any(|value| values.first() != Some(value));
+    if !differ {
+        return None;
+    }
     statistics::bootstrap(values, statistics::mean, 0.95, "mean").filter(|drawn| drawn.low < drawn.high)
 }
 

@@ -234,7 +234,8 @@ fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     let show = |x: f64| short(x / prefix.factor, 3);
     let mut about = measured.title.clone();
     if !measured.unit.is_empty() {
-        let _ = write!(about, " [{}{}]", prefix.symbol, measured.unit);
+        // Markdown takes square brackets for links.
+        let _ = write!(about, " ({}{})", prefix.symbol, measured.unit);
     }
     let _ = write!(about, ": {}", measured.verdict);
     if let (Some(bound), Some(source)) = (&measured.bound, &measured.source) {

@@ -247,7 +247,13 @@ fn table(out: &mut String, table: &TableView, captioned: bool) {
         for (i, column) in table.columns.iter().enumerate() {
             let text = row.get(i).map_or("", String::as_str);
             if i == 0 && column.align != Align::Verdict {
-                let class = if column.align == Align::Right { " class=\"n\"" } else { "" };
+                // A word such as `EV-04` is not broken at its hyphen.
+                let is_word = !text.contains(' ') && text.chars().count() <= SHORT;
+                let class = match column.align {
+                    Align::Right => " class=\"n\"",
+                    _ if is_word => " class=\"s\"",
+                    _ => "",
+                };
                 let _ = write!(out, "<th scope=\"row\"{class}>{}</th>", rich(text));
                 continue;
             }
