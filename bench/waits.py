@@ -1,115 +1,315 @@
 #!/usr/bin/env python3
 """The time from a datagram's arrival to its answer, at both ends of a flow over QUIC on the emulated path: docs/quinn.md.
 
-    sudo python3 bench/waits.py scenarios/FILE.toml [--penstock target/release/penstock] [--from 20] [--spacing 120]
+    sudo python3 bench/waits.py CELL... [--penstock target/release/penstock] [--runs 2] [--tries 2] [--from 20]
+    sudo python3 bench/waits.py FILE.toml --rate 100
 
-The scenario has one flow, whose link is busy for a while. A library (bench/waits.c, needs cc) stands before the system's and writes
-down each read and each write. The server's times count from when a datagram was due, while datagrams come at the rate of the link.
-The client's count from when the server sent the acknowledgement. Both are above their 0.5 % quantile, and contain the path.
+CELL is a cell of bench/quic.py, with * for anything: newreno-100-codel. FILE is a scenario of one flow, and --rate that of its link
+in Mbit/s. A library (bench/waits.c, needs cc) stands before the system's and writes down each sleep, each read and each write. A run
+beyond the error bounds of the path does not count, and runs again up to --tries times for each run that should.
+
+An answer is the first write after a read, before the next read or sleep. Its time has these parts:
+
+- path: until the kernel has the datagram from the device. At the server it counts from when the datagram was due, while the link is
+  busy. At the client it counts from when the server wrote the acknowledgement. It is above its 0.5 % quantile;
+- wake-up: from there until the read has returned, of a datagram that came while the end slept;
+- work: from there to the write;
+- send: until the write has returned, at the client alone. That of the server is in the client's path.
+
+When the path's program has read a datagram from the device of its sender is not known here.
+
+A datagram that came while the end was at work, or right behind another, waited for that and not by itself: it is counted and left out.
 """
 
 import argparse
+import json
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
-from itertools import chain
+from collections import deque
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from itertools import accumulate
 from pathlib import Path
 
+import quic
+
 ROOT = Path(__file__).resolve().parent.parent
-WRITE, READ = 1, 2
+# As bench/waits.c has them: a record, its kinds, and how many it keeps.
+RECORD, WRITE, READ, SLEEP, KEPT = struct.Struct("<QQIHBB"), 1, 2, 3, 1 << 21
 SHARES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1.0)
-# Spans in which the link may be busy [us], and how far from its rate they may be.
-SPAN_US, OFF = 100_000, 0.003
+PARTS = ("path", "wake-up", "work", "send")
+# Headers of IP and UDP [B].
+HEADERS = 28
+# A datagram of the next so many microseconds is on time, and tells when the others were due.
+SPAN_US = 100_000
+# A link that was idle for less in this span was busy [us].
+IDLE_US = 10
+# Fewer answers have no quantile of 99.9 %.
+LEAST = 5_000
 
 
-def events(file):
-    """Writes and reads of a thread: times [us], and the datagrams of each read."""
-    writes, reads, data = [], [], 0
-    for at_ns, size, kind, datagrams in struct.iter_unpack("<QIHH", file.read_bytes()):
-        if kind == WRITE:
-            writes.append(at_ns / 1e3)
-            data += size
+class Unfit(Exception):
+    """Records that cannot be what a run left."""
+
+
+@dataclass
+class Turn:
+    """A read, of one or more datagrams [us]."""
+
+    first: int  # The number of its first datagram.
+    read: float
+    asleep: bool  # The end slept when this datagram came.
+    wrote: tuple[float, float] | None = None  # When the answer began and had returned, if there is one.
+
+
+@dataclass
+class End:
+    """All that an end did, each list in the order of time [us, B]."""
+
+    arrived: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    sent: list[tuple[float, int]] = field(default_factory=list)
+
+
+def segments(size, segment):
+    """The sizes of the datagrams of a message that the kernel splits or has joined."""
+    if not segment or segment >= size:
+        return [size]
+    whole, rest = divmod(size, segment)
+    return [segment] * whole + [rest] * (rest > 0)
+
+
+def end_of(records):
+    """What an end did, by its records."""
+    if len(records) % RECORD.size or len(records) >= KEPT * RECORD.size:
+        raise Unfit("a record is cut off or full: the run was too long or was ended")
+    end, kind_before, slept_from, open_turn = End(), None, 0.0, None
+    for at_ns, before_ns, size, segment, kind, number in RECORD.iter_unpack(records):
+        at, before = at_ns / 1e3, before_ns / 1e3
+        if kind == SLEEP:
+            slept_from, open_turn = before, None
+        elif kind == WRITE:
+            end.sent.extend((before, each) for each in segments(size, segment))
+            if open_turn:
+                open_turn.wrote, open_turn = (before, at), None
+        elif kind == READ:
+            # The messages of one call are one read.
+            if number == 0:
+                open_turn = Turn(len(end.sizes), at, kind_before == SLEEP and before >= slept_from)
+                end.turns.append(open_turn)
+            sizes = segments(size, segment)
+            end.sizes.extend(sizes)
+            end.arrived.extend([before or at] * len(sizes))
         else:
-            reads.append((at_ns / 1e3, datagrams))
-    return writes, reads, data
+            raise Unfit(f"a record of kind {kind}, which bench/waits.c does not write")
+        kind_before = kind
+    return end
 
 
-def answered(writes, at, before):
-    """The first write from a time on, if it comes before another."""
-    index = bisect_left(writes, at)
-    return writes[index] if index < len(writes) and writes[index] < before else None
+def written(sent, sizes):
+    """When the other end wrote each datagram that came: nothing is lost between them, and sizes must be the same."""
+    if len(sent) < len(sizes):
+        raise Unfit(f"{len(sizes)} datagrams came, and {len(sent)} were written")
+    for number, ((_, size), came) in enumerate(zip(sent, sizes, strict=False)):
+        if size != came:
+            raise Unfit(f"datagram {number} had {size} B when it was written, and {came} B when it came: one was lost before")
+    return [at for at, _ in sent[: len(sizes)]]
 
 
-def of_server(writes, reads, spacing):
-    """How late the answers of a server are, in spans in which datagrams come at the rate of the link."""
-    late = []
-    for start in range(int(reads[0][0]), int(reads[-1][0]) - SPAN_US, SPAN_US):
-        span = reads[bisect_left(reads, (start, 0)) : bisect_left(reads, (start + SPAN_US, 0))]
-        if abs(sum(count for _, count in span) * spacing / SPAN_US - 1) > OFF:
+def least_ahead(values, until):
+    """The least of values[i:until[i]] for each i, None where that is empty; `until` does not fall."""
+    found, ahead, end = [], deque(), 0
+    for start, to in enumerate(until):
+        while end < to:
+            while ahead and values[ahead[-1]] >= values[end]:
+                ahead.pop()
+            ahead.append(end)
+            end += 1
+        while ahead and ahead[0] < start:
+            ahead.popleft()
+        found.append(values[ahead[0]] if ahead and to > start else None)
+    return found
+
+
+def due(arrived, sizes, rate):
+    """When each datagram was due behind a link of this rate [Mbit/s], None where the link was not busy.
+
+    Of datagrams that leave a busy link back to back, arrival less time on the link is the same but for lateness. An idle link shifts it
+    for good, and a late datagram for itself. So the least of what comes next is that of a datagram on time: what was idle before does
+    not count. Where the least is greater in the second half of the span than in the first, the link was idle in between.
+    """
+    taken = list(accumulate(8 * (size + HEADERS) / rate for size in sizes))
+    offset = [at - on_link for at, on_link in zip(arrived, taken, strict=True)]
+    half, whole = ([bisect_left(taken, on_link + span) for on_link in taken] for span in (SPAN_US / 2, SPAN_US))
+    first = least_ahead(offset, half)
+    found = []
+    for number, (on_link, middle, end) in enumerate(zip(taken, half, whole, strict=True)):
+        # The second half begins at `middle`, and is the first half of what begins there.
+        then = first[middle] if end < len(taken) else None
+        busy = then is not None and then - first[number] < IDLE_US
+        found.append(on_link + min(first[number], then) if busy else None)
+    return found
+
+
+@dataclass
+class Answers:
+    """The times of answers, in their parts [us]; and how many were left out, by reason."""
+
+    times: list[tuple[float, ...]] = field(default_factory=list)
+    out: dict[str, int] = field(default_factory=dict)
+
+    def leave(self, why):
+        """Leaves one out."""
+        self.out[why] = self.out.get(why, 0) + 1
+
+
+def answers(end, origin, begin, sends=False):
+    """The answers of an end to what came from `begin` on; `origin` has the time from which each datagram counts, None if unknown.
+    The call that writes counts where the end `sends`.
+    """
+    found = Answers()
+    for turn in end.turns:
+        number = turn.first
+        if number == 0 or end.arrived[number] < begin:
             continue
-        due, first = [], 0
-        for at, count in span:
-            due.append(at - spacing * first)
-            first += count
-        for (before, _), (at, _), (after, _), when in zip(span, span[1:], span[2:], due[1:], strict=False):
-            # One that was read at once with the one before has waited for that, and not by itself.
-            answer = answered(writes, at, after)
-            if at - before > spacing / 2 and answer:
-                late.append(when - min(due) + answer - at)
-    return late
+        at, start, before = end.arrived[number], origin[number], origin[number - 1]
+        if start is None or before is None:
+            found.leave("the link was not busy")
+        elif turn.wrote is None:
+            found.leave("no answer by itself")
+        elif not turn.asleep:
+            found.leave("came while the end was at work")
+        elif at - end.arrived[number - 1] < (start - before) / 2:
+            found.leave("came right behind another")
+        else:
+            began, done = turn.wrote
+            found.times.append((at - start, turn.read - at, began - turn.read, *([done - began] if sends else [])))
+    if found.times:
+        # A constant is a longer path.
+        path = sorted(time[0] for time in found.times)
+        found.times = [(time[0] - path[len(path) // 200], *time[1:]) for time in found.times]
+    return found
 
 
-def of_client(sent, writes, reads, begin):
-    """How long after acknowledgements were sent their answers were."""
-    times = list(chain.from_iterable([at] * count for at, count in reads))
-    late = []
-    for began, before, at, after in zip(sent[1:], times, times[1:], times[2:], strict=False):
-        answer = answered(writes, at, after)
-        # A pause of the machine is the path's error, which its summary has.
-        if answer and at > begin and at - before > 60 and answer - began < 100_000:
-            late.append(answer - began)
-    return late
+def quantiles(values):
+    """Pairs of a share, and the time that this share of the values does not exceed, zero at the least."""
+    values = sorted(values)
+    return [(share, max(0.0, values[min(len(values) - 1, int(share * len(values)))])) for share in SHARES]
 
 
-def shown(who, late):
-    """A line of quantiles."""
-    if len(late) < 5_000:
-        sys.exit(f"{who}: {len(late)} answers are too few; is the link busy, and is --spacing that of its packets?")
-    late.sort()
-    least = late[len(late) // 200]
-    of_share = [(share, late[min(len(late) - 1, int(share * len(late)))] - least) for share in SHARES]
-    print(f"{who}: {len(late)} answers; share of answers that come in time, and this time [us]")
-    print("   " + ", ".join(f"({share:g}, {max(0.0, time):.1f})" for share, time in of_share))
+def shown(who, found):
+    """The quantiles of an end, of the whole and of its parts."""
+    times = found.times
+    left = ", ".join(f"{count} {why}" for why, count in sorted(found.out.items())) or "none"
+    print(f"{who}: {len(times)} answers; left out: {left}")
+    if len(times) < LEAST:
+        print(f"   fewer than {LEAST} answers: no quantiles")
+        return
+    whole = sorted(map(sum, times))
+    above = [time - whole[len(whole) // 200] for time in whole]
+    for name, values in (("all, above the 0.5 % quantile", above), *zip(PARTS, zip(*times, strict=True), strict=False)):
+        print(f"   {name} [us]: " + ", ".join(f"({share:g}, {time:.1f})" for share, time in quantiles(values)))
+
+
+def run(penstock, library, file):
+    """Runs a scenario: its summary and the records of its ends; none if the run does not count."""
+    with tempfile.TemporaryDirectory() as folder:
+        times = Path(folder) / "times"
+        times.mkdir()
+        options = ["--world", "linux", "--generator", "quic", "--awake", "--json", "--out", folder]
+        environment = os.environ | {"LD_PRELOAD": str(library), "WAITS": str(times)}
+        done = subprocess.run([penstock, "run", file, *options], env=environment, capture_output=True, text=True, check=False)
+        if done.returncode == 4:
+            print(f"{file.stem}: does not count: {done.stderr.strip()}", flush=True)
+            return None
+        if done.returncode:
+            sys.exit(done.stderr.strip() or f"{penstock}: status {done.returncode}")
+        return json.loads(done.stdout)["runs"][0]["summary"], [each.read_bytes() for each in sorted(times.iterdir())]
+
+
+def measured(records, rate, begin_s):
+    """The answers of the client and of the server, by the records of a run."""
+    ends = sorted(map(end_of, records), key=lambda end: sum(size for _, size in end.sent))
+    if len(ends) != 2:
+        raise Unfit(f"{len(ends)} threads read datagrams: a run of one flow has two")
+    server, client = ends
+    begin = server.arrived[0] + 1e6 * begin_s
+    of_client = answers(client, written(server.sent, client.sizes), begin, sends=True)
+    return of_client, answers(server, due(server.arrived, server.sizes, rate), begin)
+
+
+def add(to, more):
+    """Adds the answers of one more run."""
+    to.times.extend(more.times)
+    for why, count in more.out.items():
+        to.out[why] = to.out.get(why, 0) + count
+
+
+def chosen(what, options, folder):
+    """The scenarios: file, rate of the link [Mbit/s], and seconds that do not count."""
+    for each in what:
+        if Path(each).is_file():
+            if options.rate is None:
+                sys.exit(f"{each}: add --rate, that of its link in Mbit/s")
+            yield Path(each), options.rate, 20 if options.begin is None else options.begin
+            continue
+        cells = [fields for name, fields in quic.cells() if fnmatch(name, each) and fields["count"] == 1]
+        if not cells:
+            sys.exit(f"{each}: no file, and no cell of one flow; there are {', '.join(name for name, _ in quic.cells())}")
+        for fields in cells:
+            file = folder / f"{fields['name']}.toml"
+            file.write_text(quic.SCENARIO.format(**fields))
+            yield file, fields["rate"], fields["warmup"] if options.begin is None else options.begin
 
 
 def main():
-    """Runs the scenario, and prints the times of both ends."""
+    """Runs the scenarios, and prints the times of both ends."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path)
+    parser.add_argument("what", nargs="+", help="cells of bench/quic.py, or files of scenarios")
     parser.add_argument("--penstock", default=ROOT / "target/release/penstock")
-    parser.add_argument("--from", dest="begin", type=float, default=20, help="seconds that do not count")
-    parser.add_argument("--spacing", type=float, default=120, help="time that a packet takes on the link [us]")
+    parser.add_argument("--rate", type=float, help="rate of the link of files [Mbit/s]")
+    parser.add_argument("--from", dest="begin", type=float, help="seconds that do not count: of a cell its warm-up, of a file 20")
+    parser.add_argument("--runs", type=int, default=1, help="runs that count, of each scenario")
+    parser.add_argument("--tries", type=int, default=2, help="runs at most, for each one that should count")
     options = parser.parse_args()
+    missing = 0
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "waits.so"
+        folder = Path(folder)
+        library = folder / "waits.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, ROOT / "bench/waits.c", "-ldl"], check=True)
-        times = Path(folder) / "times"
-        times.mkdir()
-        command = [options.penstock, "run", options.file, "--world", "linux", "--generator", "quic", "--awake", "--out", folder]
-        run = subprocess.run(command, env=os.environ | {"LD_PRELOAD": str(library), "WAITS": str(times)}, check=False)
-        # A run beyond the bounds of the path ends with 4, and says so.
-        if run.returncode not in (0, 4):
-            sys.exit(run.returncode)
-        ends = sorted((events(file) for file in times.iterdir()), key=lambda end: end[2])
-    if len(ends) < 2:
-        sys.exit("the run has fewer than two ends that read and write")
-    (acks, data, _), (packets, arrived, _) = ends[-2:]
-    begin = data[0][0] + 1e6 * options.begin
-    shown("client", of_client(acks, packets, arrived, begin))
-    shown("server", of_server(acks, [read for read in data if read[0] > begin], options.spacing))
+        for file, rate, begin in chosen(options.what, options, folder):
+            count, ends = 0, (Answers(), Answers())
+            for _ in range(options.tries * options.runs):
+                if count == options.runs:
+                    break
+                done = run(options.penstock, library, file)
+                if done is None:
+                    continue
+                summary, records = done
+                try:
+                    found = measured(records, rate, begin)
+                except Unfit as why:
+                    sys.exit(f"{file.stem}: {why}")
+                count += 1
+                for end, more in zip(ends, found, strict=True):
+                    add(end, more)
+                figures, path = quic.figures(summary), summary["path"]
+                print(
+                    f"{file.stem}: {figures['goodput']:.2f} Mbit/s, {figures['queue']:.1f} packets; the path: 99 % within "
+                    f"{1e6 * (path['lateness_p99_s'] or 0):.0f} us, longest gap {1e3 * path['gap_max_s']:.1f} ms",
+                    flush=True,
+                )
+            missing += options.runs - count
+            if count:
+                shown(f"{file.stem}, {count} runs, client", ends[0])
+                shown(f"{file.stem}, {count} runs, server", ends[1])
+    if missing:
+        sys.exit(f"{missing} runs are missing: the others were beyond the error bounds of the path")
 
 
 if __name__ == "__main__":

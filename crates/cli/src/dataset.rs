@@ -211,7 +211,7 @@ fn set_aside(folder: &Folder, path: &Path, why: &str, then: &str) -> Result<(), 
 /// How a dataset differs from that of this sweep, if it does: that of what it is.
 fn differs(theirs: &Dataset, ours: &Dataset) -> Option<String> {
     if !theirs.origin.computes_as(&ours.origin) {
-        return Some(format!("other code (version {}) or another world", theirs.origin.version));
+        return Some(format!("other code (version {}), another world, or other use of --awake", theirs.origin.version));
     }
     if theirs.id != ours.id || theirs.changes != ours.changes {
         return Some(format!("other cells ({} of them), and a dataset does not grow", theirs.cells));

@@ -251,7 +251,7 @@ fn judged(
     let parts = library.criteria.iter().flat_map(|criterion| &criterion.parts);
     let analysed: BTreeSet<usize> = parts.filter(|part| part.analysis).filter_map(|part| plan.place_of(part)).collect();
     let analyses: usize = analysed.into_iter().map(|at| plan.batches[at].cells.len()).sum();
-    let origin = machine::origin(plan.world.name())?;
+    let origin = machine::origin(plan.world.name(), plan.world.awake())?;
     Ok(Evaluation {
         format: 1,
         law: subject.label.clone(),

@@ -111,7 +111,7 @@ pub fn run(world: &dyn World, cell: &Cell, watcher: &mut dyn Watcher) -> Result<
 /// # Errors
 /// Names the reason why the program cannot be identified.
 pub fn origin(world: &str) -> Result<Origin, Error> {
-    Ok(machine::origin(world)?)
+    Ok(machine::origin(world, false)?)
 }
 
 /// Writes the record of a run into the directory `out`, with its report, and returns where. Its name is made of `stem`, of

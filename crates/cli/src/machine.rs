@@ -7,18 +7,20 @@ use std::sync::{LazyLock, OnceLock};
 
 use indexmap::IndexMap;
 use penstock_record::{Origin, Provenance, hexadecimal};
+use penstock_scenario::summary::Summary;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::registry;
 
-/// The origin of results of a world here: this program.
-pub(crate) fn origin(world: &str) -> Result<Origin, Failure> {
+/// The origin of results of a world here: this program, and whether it keeps processors awake.
+pub(crate) fn origin(world: &str, awake: bool) -> Result<Origin, Failure> {
     Ok(Origin {
         world: world.to_owned(),
         code: code()?,
         version: env!("CARGO_PKG_VERSION").into(),
         commit: option_env!("PENSTOCK_COMMIT").map(Into::into),
+        awake,
     })
 }
 
@@ -59,10 +61,15 @@ fn program() -> io::Result<String> {
     }
 }
 
-/// The provenance of a record.
-pub(crate) fn provenance(world: &str, changes: &[String], labels: &[(String, String)]) -> Result<Provenance, Failure> {
+/// The provenance of the record of a run.
+pub(crate) fn provenance(
+    summary: &Summary,
+    changes: &[String],
+    labels: &[(String, String)],
+) -> Result<Provenance, Failure> {
+    let awake = summary.path.as_ref().is_some_and(|path| path.processors_awake.is_some());
     Ok(Provenance {
-        origin: origin(world)?,
+        origin: origin(&summary.world, awake)?,
         changes: changes.to_vec(),
         labels: labels.iter().cloned().collect(),
         machine: machine(),

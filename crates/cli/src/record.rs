@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use penstock_record::{
-    CellRow, Meaning, Measures, Record, RecordError, SweepCell, SweepHeader, hexadecimal, json, summary_file, sweep,
-    write_cells, write_table,
+    CellRow, Meaning, Measures, Origin, Record, RecordError, SweepCell, SweepHeader, hexadecimal, json, summary_file,
+    sweep, write_cells, write_table,
 };
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Cell;
@@ -17,7 +17,7 @@ use crate::batch::Batch;
 use crate::failure::{Failure, causes};
 use crate::folder::{File, Folder, slug};
 use crate::jobs::Made;
-use crate::machine::{origin, provenance};
+use crate::machine::provenance;
 
 /// A run that is on disk.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ pub(crate) fn keep(
     with: impl FnOnce(&Run) -> Vec<File>,
 ) -> Result<Kept, Failure> {
     let Made { run, cost, draft } = made;
-    let provenance = provenance(&run.summary.world, of.changes, of.labels)?;
+    let provenance = provenance(&run.summary, of.changes, of.labels)?;
     let mut record = Record::of(of.scenario, &run, &provenance).map_err(|e| bug(&e))?;
     let value = serde_json::to_value(&cost).map_err(|e| Failure::Bug(e.to_string()))?;
     record.files.push(("cost.json".to_owned(), bytes(&value)?));
@@ -100,8 +100,8 @@ pub(crate) fn of_run(batch: &Batch, kept: &Kept) -> Result<Value, Failure> {
     summary_file(&kept.summary, &batch.changes).map_err(|e| bug(&e))
 }
 
-/// `sweep.json` as a value, of runs in the world of that name whose records are in `folder`.
-pub(crate) fn of_sweep(world: &str, folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Value, Failure> {
+/// `sweep.json` as a value, of runs of that origin whose records are in `folder`.
+pub(crate) fn of_sweep(origin: &Origin, folder: &Path, batch: &Batch, kept: &[Kept]) -> Result<Value, Failure> {
     let paths: Vec<String> = kept.iter().map(|kept| kept.within(folder)).collect();
     let rows: Vec<SweepCell<'_>> = batch
         .cells
@@ -110,7 +110,7 @@ pub(crate) fn of_sweep(world: &str, folder: &Path, batch: &Batch, kept: &[Kept])
         .zip(&paths)
         .map(|((cell, kept), path)| SweepCell { path, labels: &cell.labels, id: &cell.id, summary: &kept.summary })
         .collect();
-    let header = SweepHeader { title: &batch.title, changes: &batch.changes, origin: &origin(world)? };
+    let header = SweepHeader { title: &batch.title, changes: &batch.changes, origin };
     sweep(&rows, &header).map_err(|e| bug(&e))
 }
 

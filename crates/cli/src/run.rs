@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
     // What there is of each sweep; a single run has nothing.
     let swept: Vec<Option<Swept<'_>>> = batches
         .iter()
-        .map(|batch| batch.swept.then(|| Swept::open(&out, batch, world.name(), shard)).transpose())
+        .map(|batch| batch.swept.then(|| Swept::open(&out, batch, world, shard)).transpose())
         .collect::<Result<_, _>>()?;
 
     let mut todo: Vec<(usize, &Cell)> = Vec::new();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use penstock_record::Origin;
 use penstock_report::html;
 use penstock_scenario::read::Cell;
+use penstock_scenario::world::World;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -34,12 +35,18 @@ pub(crate) struct Swept<'a> {
 impl<'a> Swept<'a> {
     /// Opens the directory of a sweep and reads its finished cells. A damaged record is set aside, and its cell runs
     /// again.
-    pub(crate) fn open(out: &Folder, batch: &'a Batch, world: &str, shard: Option<Shard>) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        out: &Folder,
+        batch: &'a Batch,
+        world: &dyn World,
+        shard: Option<Shard>,
+    ) -> Result<Self, Failure> {
         let folder = out.resume(&batch.stem, if shard.is_some() { Others::Share } else { Others::Wait })?;
         let mut seen = BTreeSet::new();
         let cells = batch.cells.iter().enumerate().filter(|(at, _)| shard.is_none_or(|shard| shard.has(*at)));
         let ours: Vec<&Cell> = cells.map(|(_, cell)| cell).filter(|cell| seen.insert(&cell.id)).collect();
-        let mut swept = Self { batch, folder, origin: machine::origin(world)?, ours, kept: BTreeMap::new(), shard };
+        let origin = machine::origin(world.name(), world.awake())?;
+        let mut swept = Self { batch, folder, origin, ours, kept: BTreeMap::new(), shard };
         let finished = swept.scan()?;
         if dataset::is_at(swept.folder.path()) {
             return Err(Failure::Input(format!(
@@ -47,7 +54,7 @@ impl<'a> Swept<'a> {
                 swept.folder.path().shown()
             )));
         }
-        source::claim(&swept.folder, batch, world, &|| batch.cells.iter().any(|cell| finished.has(&cell.id)))?;
+        source::claim(&swept.folder, batch, world.name(), &|| batch.cells.iter().any(|cell| finished.has(&cell.id)))?;
         swept.note_other_changes();
         for cell in &swept.ours {
             match finished.find(&cell.id, &swept.origin) {
@@ -72,27 +79,38 @@ impl<'a> Swept<'a> {
         Ok(swept)
     }
 
-    /// Prints that `sweep.json` and the files beside it will be of other changes to the scenario than now.
+    /// Prints that `sweep.json` and the files beside it will be of other changes to the scenario than now, or of runs with the other
+    /// use of `--awake`.
     fn note_other_changes(&self) {
         #[derive(Deserialize)]
         struct Before {
             #[serde(default)]
             changes: Vec<String>,
+            #[serde(default)]
+            awake: bool,
         }
         let path = self.folder.path();
         let before = content::read(&path.join("sweep.json"), content::SUMMARY).ok();
         let before = before.and_then(|bytes| serde_json::from_slice::<Before>(&bytes).ok());
-        let Some(Before { changes }) = before.filter(|before| before.changes != self.batch.changes) else { return };
-        let of = |changes: &[String]| match changes {
-            [] => "the scenario as it stands in its file".to_owned(),
-            changes => format!("`--set {}`", changes.join("`, `--set ")),
+        let other = |before: &Before| (&before.changes, before.awake) != (&self.batch.changes, self.origin.awake);
+        let Some(Before { changes, awake }) = before.filter(other) else { return };
+        let of = |changes: &[String], is_awake: bool| {
+            let text = match changes {
+                [] => "the scenario as it stands in its file".to_owned(),
+                changes => format!("`--set {}`", changes.join("`, `--set ")),
+            };
+            match is_awake {
+                _ if awake == self.origin.awake => text,
+                true => format!("{text} with `--awake`"),
+                false => format!("{text} without `--awake`"),
+            }
         };
         terminal::note(format!(
             "{}: sweep.json, cells.parquet and report.html are those of {}, and will be those of {}; the records of all cells \
              stay; another directory (--out DIR) keeps both",
             path.shown(),
-            of(&changes),
-            of(&self.batch.changes),
+            of(&changes, awake),
+            of(&self.batch.changes, self.origin.awake),
         ));
     }
 
@@ -156,7 +174,7 @@ impl<'a> Swept<'a> {
 
     /// Writes the files of all cells together: `cells.parquet`, and `sweep.json`, which it returns as a value.
     fn write(&self, kept: &[Kept]) -> Result<Value, Failure> {
-        let value = record::of_sweep(&self.origin.world, self.folder.path(), self.batch, kept)?;
+        let value = record::of_sweep(&self.origin, self.folder.path(), self.batch, kept)?;
         self.folder.put_file("cells.parquet", &record::cells_of(self.folder.path(), self.batch, kept)?)?;
         self.folder.put_file("sweep.json", &record::bytes(&value)?)?;
         Ok(value)

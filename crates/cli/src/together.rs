@@ -34,7 +34,7 @@ pub(crate) fn run<'a>(
 ) -> Result<Vec<Ran<'a>>, Failure> {
     let mut swept: Vec<Swept<'a>> = Vec::new();
     for Part { home, batch, world } in parts {
-        swept.push(Swept::open(home, batch, world.name(), shard)?);
+        swept.push(Swept::open(home, batch, *world, shard)?);
     }
     let mut made: Vec<Vec<(&Cell, Kept)>> = parts.iter().map(|_| Vec::new()).collect();
     let mut worlds: Vec<&(dyn World + Sync)> = Vec::new();

@@ -72,6 +72,34 @@ fn fills_its_link_and_states_its_error(late: &optional::Late) {
     }
 }
 
+/// A cell that ran with processors kept awake does not stand for one without, nor the reverse: both stay in the directory.
+fn a_sweep_with_processors_awake_is_another() {
+    let bench = Bench::new();
+    let short = LINE.replace("3 s", "600 ms").replace("1 s", "200 ms");
+    bench.write("line.toml", &(short + "[sweep]\n\"flows.reno.sender.initial_window\" = [10]\n"));
+    let swept = |awake: &[&str]| {
+        let ended = bench.run(&[&["sweep", "line.toml", "--world", "linux"], awake].concat());
+        assert!([0, 4].contains(&ended.status), "{}", ended.err);
+        let file: Value = serde_json::from_slice(&fs::read(bench.path("out/line/sweep.json")).unwrap()).unwrap();
+        let header = bench.path("out/line").join(file["cells"][0]["path"].as_str().unwrap()).join("record.toml");
+        let header: toml::Table = fs::read_to_string(header).unwrap().parse().unwrap();
+        let named = header.get("awake").and_then(toml::Value::as_bool);
+        assert_eq!(named, file.get("awake").and_then(Value::as_bool), "{file}");
+        (named, ended.err.contains("1 of 1 cells are finished"), ended.err)
+    };
+    let (named, reused, _) = swept(&[]);
+    assert_eq!((named, reused), (None, false));
+    let (named, reused, said) = swept(&["--awake"]);
+    assert_eq!((named, reused), (Some(true), false), "{said}");
+    let words = "are those of the scenario as it stands in its file without `--awake`, and will be those of the scenario as it \
+                 stands in its file with `--awake`";
+    assert!(said.contains(words), "{said}");
+    for (option, named) in [(&["--awake"][..], Some(true)), (&[], None)] {
+        let (found, reused, said) = swept(option);
+        assert_eq!((found, reused), (named, true), "{option:?}: {said}");
+    }
+}
+
 /// Half a million small packets a second are more than one thread hands over: the run is kept, and flagged.
 fn an_overload_is_flagged() {
     let bench = bench();
@@ -392,6 +420,7 @@ fn main() {
         &[
             ("a_run_fills_its_link_and_states_its_error", a_run_fills_its_link_and_states_its_error),
             ("an_overload_is_flagged", an_overload_is_flagged),
+            ("a_sweep_with_processors_awake_is_another", a_sweep_with_processors_awake_is_another),
             ("an_evaluation_compares_the_worlds", an_evaluation_compares_the_worlds),
             ("a_program_runs_at_the_sending_end", a_program_runs_at_the_sending_end),
             ("a_server_that_fails_is_told_of", a_server_that_fails_is_told_of),

@@ -92,6 +92,10 @@ impl World for Linux {
     fn refusals(&self, scenario: &Scenario) -> Vec<String> {
         self.plan(&with_one_flow_each(scenario)).map_or_else(RunError::reasons, |_| Vec::new())
     }
+
+    fn awake(&self) -> bool {
+        self.awake
+    }
 }
 
 impl Linux {

@@ -26,12 +26,16 @@ pub struct Origin {
     /// The commit that it was built from, if known, for people; with `-dirty` after local changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// True if processors were kept from halting (`--awake`); absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awake: bool,
 }
 
 impl Origin {
-    /// Whether two runs of one scenario with these origins have the same numbers: the same code ran in the same world.
+    /// Whether a run of a scenario with one of these origins stands for one with the other: the same code ran in the same world, and
+    /// processors that halt did so in both or in neither. Those change the times of real packets.
     pub fn computes_as(&self, other: &Self) -> bool {
-        !self.code.is_empty() && (&self.world, &self.code) == (&other.world, &other.code)
+        !self.code.is_empty() && (&self.world, &self.code, self.awake) == (&other.world, &other.code, other.awake)
     }
 }
 

@@ -60,8 +60,9 @@ every source file that can change a number. These source files are those of all 
 `fuzz`, `papers`, `report` and `surface`. The SHA-256 also covers the kernel implementations in `bpf/`, the manifests,
 `Cargo.lock` and the compiler's version. If the command was not built from the workspace, `code` is the word `program`
 and the SHA-256 of the program. After that, `code` names each law in Python with the SHA-256 of its code. A sweep reuses
-a finished cell if its scenario, world and code are the same. The hash in `code` covers sources and not the program. So
-builds on several machines, with or without optimisation, share records: results of these builds are the same bits.
+a finished cell if its scenario, world and code are the same, and both runs have `--awake` or neither. `awake` in
+`record.toml` is true with this option. The hash in `code` covers sources and not the program. So builds on several
+machines, with or without optimisation, share records: results of these builds are the same bits.
 `version` and `commit` (with `-dirty` after local changes) in `record.toml` are only information for people.
 
 The last line of `record.toml` is the SHA-256 of all bytes above that line. `files` in `record.toml` has the SHA-256 of

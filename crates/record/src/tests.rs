@@ -209,7 +209,13 @@ fn an_error_keeps_its_cause() {
 }
 
 fn origin() -> Origin {
-    Origin { world: "packets".into(), code: "0123".into(), version: "0.1.0".into(), commit: Some("abc".into()) }
+    Origin {
+        world: "packets".into(),
+        code: "0123".into(),
+        version: "0.1.0".into(),
+        commit: Some("abc".into()),
+        awake: false,
+    }
 }
 
 /// Version and commit are for people: the same code may be of two commits, and other code of the same.
@@ -220,11 +226,31 @@ fn results_are_those_of_the_same_code_in_the_same_world() {
         code: code.into(),
         version: "0.1.0".into(),
         commit: Some(commit.into()),
+        awake: false,
     };
     assert!(of("packets", "0123", "abc").computes_as(&of("packets", "0123", "def")));
     assert!(!of("packets", "0123", "abc").computes_as(&of("packets", "4567", "abc")));
     assert!(!of("packets", "0123", "abc").computes_as(&of("fluid", "0123", "abc")));
     assert!(!of("packets", "", "abc").computes_as(&of("packets", "", "abc")), "nobody knows what ran");
+}
+
+/// Processors that halt change what real packets do: a run without them does not stand for one with, nor the reverse. A header says so,
+/// and one without the key is of processors that may halt.
+#[test]
+fn results_with_processors_kept_awake_are_others() {
+    let of = |awake: bool| Origin { world: "linux".into(), awake, ..origin() };
+    assert!(of(true).computes_as(&of(true)) && of(false).computes_as(&of(false)));
+    assert!(!of(true).computes_as(&of(false)) && !of(false).computes_as(&of(true)));
+    let written = |awake: bool| {
+        let provenance = Provenance { origin: of(awake), ..Provenance::default() };
+        let record = Record::of(&scenario(1), &run(1), &provenance).unwrap();
+        record.files.into_iter().find(|(name, _)| name == "record.toml").unwrap().1
+    };
+    for awake in [true, false] {
+        let bytes = written(awake);
+        assert_eq!(String::from_utf8_lossy(&bytes).contains("awake"), awake);
+        assert_eq!(read_header(&bytes).unwrap().provenance.origin.awake, awake);
+    }
 }
 
 #[test]

@@ -24,6 +24,10 @@ pub trait World {
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError>;
     /// Every requirement of `scenario` that this world cannot meet, a sentence each; nothing is run.
     fn refusals(&self, scenario: &Scenario) -> Vec<String>;
+    /// Whether it keeps processors from halting during a run (`--awake`). A world in simulated time has no reason to.
+    fn awake(&self) -> bool {
+        false
+    }
 }
 
 /// A scenario with one flow a group, of the shortest round trip: requirements do not depend on the number of flows.
