@@ -19,6 +19,8 @@ def waits() -> Iterator[Any]:
     sys.path.insert(0, str(BENCH))
     try:
         spec = importlib.util.spec_from_file_location("waits", BENCH / "waits.py")
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules["waits"] = module
         spec.loader.exec_module(module)

@@ -467,7 +467,8 @@ fn on_path(law: &str) -> (f64, f64) {
     let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
     let (mut squares, mut freedom) = (0.0, 0.0);
     for (_, runs, _) in ON_PATH {
-        squares += runs.iter().map(|run| (run / mean(runs) - 1.0).powi(2)).sum::<f64>();
+        let off = |run: &f64| run / mean(runs) - 1.0;
+        squares += runs.iter().map(|run| off(run) * off(run)).sum::<f64>();
         freedom += runs.len() as f64 - 1.0;
     }
     let (_, runs, packets) = ON_PATH.into_iter().find(|(name, ..)| *name == law).unwrap();
