@@ -343,7 +343,8 @@ fn the_queue_of_bbr_grows_with_pauses() {
     assert!(often > 1.4 && seldom < 1.2, "{often} {seldom}");
 }
 
-/// The times from arrival to answer of both ends of quinn on the emulated path, at 100 Mbit/s: `bench/waits.py`, docs/quinn.md.
+/// The times from arrival to answer of both ends of quinn on the emulated path, at 100 Mbit/s, by an earlier form of
+/// `bench/waits.py`: docs/quinn.md says what they contain.
 const WAITS_100: [Waits; 2] = [
     &[
         (0.01, 20.0),
