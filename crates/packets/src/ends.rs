@@ -7,7 +7,7 @@ use penstock_scenario::world::{End, GoesOn, RunError};
 
 use crate::engine::{BETWEEN_LOOKS, Engine, cross, push};
 use crate::flow::{NONE, Opening};
-use crate::kind::{Detailed, Kind, OfKind, Other, Plain, Today};
+use crate::kind::{Detailed, Kind, OfKind, Other, Plain, Today, TodayOtherwise};
 use crate::packet::{CWR, FIN, Packet, SYN_ACK};
 use crate::receiver::Reply;
 use crate::sender::bottleneck::Probe;
@@ -35,7 +35,7 @@ impl Engine {
         match self.groups[self.flows[at].group as usize].kind {
             Kind::Plain => self.acknowledged_plainly(at, reply),
             Kind::Detailed => self.hear_in_detail::<Detailed>(at, reply),
-            Kind::Today | Kind::Other => self.acknowledged_to_others(at, reply),
+            Kind::Today | Kind::TodayOtherwise | Kind::Other => self.acknowledged_to_others(at, reply),
         }
     }
 
@@ -51,13 +51,21 @@ impl Engine {
         self.hear::<Today>(at, reply);
     }
 
+    /// The same, of a sender whose data leave otherwise.
+    #[inline(never)]
+    pub(crate) fn acknowledged_otherwise(&mut self, at: usize, reply: Reply) {
+        self.hear::<TodayOtherwise>(at, reply);
+    }
+
     #[inline(never)]
     fn acknowledged_to_others(&mut self, at: usize, reply: Reply) {
         if reply.flags & SYN_ACK != 0 {
             return self.opened(at, reply.tx);
         }
-        if self.groups[self.flows[at].group as usize].kind == Kind::Today {
-            return self.acknowledged_today(at, reply);
+        match self.groups[self.flows[at].group as usize].kind {
+            Kind::Today => return self.acknowledged_today(at, reply),
+            Kind::TodayOtherwise => return self.acknowledged_otherwise(at, reply),
+            Kind::Plain | Kind::Detailed | Kind::Other => {}
         }
         if self.seen.is_some() {
             self.see_ack(at, reply, End::Sender);
@@ -194,6 +202,8 @@ impl Engine {
         }
         if complete {
             self.completed(at);
+        } else if K::OTHERWISE {
+            self.send_as::<Other>(at);
         } else if K::TODAY {
             self.send_new(at);
         } else {
@@ -209,7 +219,7 @@ impl Engine {
         match self.groups[self.flows[at].group as usize].kind {
             Kind::Plain => self.send_as::<Plain>(at),
             Kind::Detailed => self.send_in_detail(at),
-            Kind::Today | Kind::Other => self.send_any(at),
+            Kind::Today | Kind::TodayOtherwise | Kind::Other => self.send_any(at),
         }
     }
 

@@ -135,7 +135,10 @@ impl Engine {
         }
         self.looks = self.seen.is_some() || self.counted.any();
         if self.looks {
-            self.groups.iter_mut().for_each(|group| group.kind = Kind::Other);
+            let is_watched = self.seen.is_some();
+            for group in &mut self.groups {
+                group.kind = if is_watched { Kind::Other } else { group.kind.otherwise() };
+            }
         }
         if measure.next() == 0 {
             // What happens at time zero belongs to a span that starts there.

@@ -75,7 +75,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     for group in &mut parts.groups {
         let first = parts.flows.get(group.flows.0 as usize).map(|flow| routes.hops[flow.route[0].0 as usize].port);
         if !first.is_some_and(|port| matches!(links[port as usize].station, Station::Port(_))) {
-            group.kind = Kind::Other;
+            group.kind = group.kind.otherwise();
         }
     }
     let Parts { groups, mut flows, keys, entries, mut sources, mut supplies, mut clients, mut rare, unfinished } =
@@ -346,10 +346,10 @@ impl Parts {
             && !windowed
             && sender.rto != Rto::Rfc9002
             && sender.limit == Limit::Window;
-        let at_once = group.access.is_none() && group.jitter.is_none() && group.ack_jitter.is_none();
-        let kind = if !one_by_one || !at_once || accounts != [NONE; 2] || loss.is_some() {
+        let at_once = group.access.is_none() && group.jitter.is_none();
+        let kind = if !one_by_one || group.ack_jitter.is_some() || accounts != [NONE; 2] || loss.is_some() {
             Kind::Other
-        } else if sender.delayed_ack < 2 && !by_time && !sender.handshake && !options {
+        } else if at_once && sender.delayed_ack < 2 && !by_time && !sender.handshake && !options {
             if needs.delivery { Kind::Detailed } else { Kind::Plain }
         } else if sender.delayed_ack > 1
             && by_time
@@ -359,7 +359,7 @@ impl Parts {
             && !needs.delivery
             && needs.bottleneck.is_none()
         {
-            Kind::Today
+            if at_once { Kind::Today } else { Kind::TodayOtherwise }
         } else {
             Kind::Other
         };

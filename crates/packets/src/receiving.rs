@@ -60,10 +60,14 @@ impl Engine {
         match self.groups[self.flows[at].group as usize].kind {
             Kind::Other => return self.delivered_to_others(packet),
             Kind::Detailed => return self.delivered_in_detail(packet),
-            Kind::Plain | Kind::Today => {}
+            Kind::Plain | Kind::Today | Kind::TodayOtherwise => {}
         }
         if packet.is(SYN) {
             return self.syn_arrived(packet);
+        }
+        // Watched flows are of the kind `Other`.
+        if self.looks {
+            self.counted.arrived(self.flows[at].group as usize, packet.stamped(), self.now);
         }
         let receiver = &mut self.receivers[at];
         let habits = &self.groups[self.flows[at].group as usize].habits;
@@ -112,7 +116,10 @@ impl Engine {
     fn answer(&mut self, at: usize, reply: Reply) {
         let (first, hops) = self.flows[at].route[1];
         if hops == 0 {
-            self.acknowledged_today(at, reply);
+            match self.groups[self.flows[at].group as usize].kind {
+                Kind::TodayOtherwise => self.acknowledged_otherwise(at, reply),
+                _ => self.acknowledged_today(at, reply),
+            }
         } else {
             self.forward(reply.packet(at, self.ack_size), first);
         }
