@@ -24,7 +24,7 @@ HEAD = """# All laws by all criteria
     make evaluation
 
 `penstock evaluate LAW --quick` made the tables on this page. Each cell (combination of parameter values) of a criterion ran
-with 3 seeds. Each run had half the duration in the scenario file. ✓ means that the law meets the criterion's bound. ✗ means
+with 3 seeds. Each run had half the duration in the scenario file, except where a criterion is about durations. ✓ means that the law meets the criterion's bound. ✗ means
 that the law fails the bound. "?" means that the verdict is undecided. A number without ✓, ✗ or "?" is not judged. The
 criterion has no bound, or its bounds are for other laws. Some bounds come from the documents of a few laws, and only these laws
 are judged by them. A dash means that the criterion does not apply to the law. Each number is the mean over the seeds of the first

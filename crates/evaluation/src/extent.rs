@@ -14,7 +14,7 @@ use crate::statistics::Looks;
 pub enum Extent {
     /// Two paths, 3 seeds, half the lengths of the scenario files.
     Quick,
-    /// Nearly all cells, 10 seeds, the lengths of the scenario files.
+    /// About three fifths of the cells, 10 seeds, the lengths of the scenario files.
     #[default]
     Standard,
     /// All cells, 30 seeds, 5/2 of the lengths.

@@ -24,6 +24,17 @@ pub(crate) const TEXTS: [(&str, &str); 4] = [
     ("Security considerations", "what an attacker or a receiver that cheats can reach with the algorithm"),
 ];
 
+/// What no criterion has.
+pub(crate) const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
+    processors; real applications; receivers that acknowledge ahead, or parts of packets, or hide losses.";
+
+/// The hosts in the scenarios of criteria.
+pub(crate) const HOSTS: &str =
+    "Senders are those of today's Linux: SACK, RACK-TLP, PRR, and an initial window of 10 packets.";
+
+/// Begins the list of failed bounds. The documents have few bounds themselves.
+pub(crate) const FAILED_MUSTS: &str = "Bounds that the law fails in criteria of level MUST";
+
 /// The page, with the command that makes it. The same evaluation gives the same bytes.
 pub fn write(evaluation: &Evaluation, command: &str) -> String {
     let mut page = String::new();
@@ -48,6 +59,10 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
         line("");
         line(&block(evaluation, outcome, command));
     }
+    line("");
+    line("## Not simulated");
+    line("");
+    line(&wrapped(NOT_SIMULATED));
     if asks_for_texts(evaluation) {
         line("");
         line("## To be written by the author");
@@ -61,7 +76,12 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
 /// The law, the extent and the method of the evaluation.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
     let Evaluation { setting, source, code, version, .. } = evaluation;
-    vec![
+    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
+    let mut verdicts = format!("Verdicts: {}.", evaluation.counted());
+    if !musts.is_empty() {
+        let _ = write!(verdicts, " {FAILED_MUSTS}: {}.", musts.join(", "));
+    }
+    let mut paragraphs = vec![
         format!(
             "Law: `{setting}`. Source: {source}. Beside it, in the same cells and with the same seeds: {}.",
             evaluation.baselines.join(", ")
@@ -69,13 +89,18 @@ fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
         format!("{}. Penstock {version}, code: {}.", amount(evaluation), code.get(..24).unwrap_or(code)),
         "A number is the mean over seeds with its 95 % confidence interval; of ratios, times and rates it is the geometric mean. \
          `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does neither. A number in \
-         brackets behind `undecided` is about the number of seeds that would decide. Of many cells, a failure counts if it survives \
+         brackets behind `undecided` is about the number of seeds that would decide. A bound that is a multiple of a baseline's number \
+         is tested by quotients, and not by the interval of the number. Of many cells, a failure counts if it survives \
          Holm's correction over the cells of its criterion: `fails (H)` does not survive. A star marks a cell that is not stationary. If \
          the seeds fall into two groups, each seed's number is there."
             .to_owned(),
-        format!("Verdicts: {}.", evaluation.counted()),
+        verdicts,
         format!("Reproduce: `{command}`."),
-    ]
+    ];
+    if asks_for_texts(evaluation) {
+        paragraphs.insert(2, HOSTS.to_owned());
+    }
+    paragraphs
 }
 
 /// The number of runs, with the seeds, and of analyses.
@@ -205,7 +230,7 @@ fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
     let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.requirement)));
     let mut verdict = format!("Verdict: {}.", outcome.verdict);
     if let Some(why) = &outcome.why {
-        let _ = write!(verdict, " {why}");
+        let _ = write!(verdict, " {}.", why.trim_end_matches('.'));
     }
     if !outcome.notes.is_empty() {
         let _ = write!(verdict, " {}", outcome.notes);
@@ -220,12 +245,18 @@ fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
     text.trim_end().to_owned()
 }
 
-/// A measure in its cells; of many the worst, and the others are left to the JSON file.
+/// A measure in its cells; of many those that decide and the worst, and the others are left to the JSON file.
 fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     const MOST: usize = 8;
     let mut order: Vec<&CellOutcome> = measured.cells.iter().collect();
     if measured.cells.len() > MOST {
-        order.sort_by(|a, b| measured.worse(b, a));
+        // The cells that decide first, then those with the worst numbers.
+        let rank = |cell: &CellOutcome| match (measured.bound.is_some(), cell.verdict) {
+            (true, Verdict::Fails) => 0,
+            (true, Verdict::Undecided) => 1,
+            _ => 2,
+        };
+        order.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| measured.worse(b, a)));
         order.truncate(MOST);
     }
     // One unit for all numbers leaves room for them.

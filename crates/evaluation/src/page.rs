@@ -10,14 +10,13 @@ use penstock_report::number::{ABSENT, quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 
 use crate::criterion::Battery;
-use crate::markdown::{TEXTS, amount, asks_for_texts, deciding, end, in_cell, of_baseline};
+use crate::markdown::{
+    FAILED_MUSTS, HOSTS, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, of_baseline,
+};
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
 /// The limits of the runs, so that nobody takes silence for a pass.
-const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
-    processors; real applications; receivers that acknowledge ahead, or parts of packets, or hide losses.";
-
 /// The label of the section that has a second world.
 pub const BESIDE: &str = "worlds";
 
@@ -52,14 +51,17 @@ fn overview(evaluation: &Evaluation) -> Section {
     let callout = if musts.is_empty() {
         Callout { tone: Tone::Neutral, text: format!("{counts}.") }
     } else {
-        let text = format!("{counts}. Requirements of a document that the law fails: {}.", musts.join(", "));
+        let text = format!("{counts}. {FAILED_MUSTS}: {}.", musts.join(", "));
         Callout { tone: Tone::Bad, text }
     };
     Section {
         prose: format!(
             "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
-             Holm's correction over the cells of the criterion. `undecided`: neither. `reported`: no bound binds this law.",
-            evaluation.setting, evaluation.source
+             Holm's correction over the cells of the criterion. `undecided`: neither. `reported`: no bound binds this law. \
+             A bound that is a multiple of a baseline's number is tested by quotients, and not by the interval of the number.{}",
+            evaluation.setting,
+            evaluation.source,
+            if asks_for_texts(evaluation) { format!(" {HOSTS}") } else { String::new() }
         ),
         callout: Some(callout),
         tables,

@@ -16,7 +16,7 @@ pub(crate) struct Evaluate {
     /// Run a few cells of each criterion with 3 seeds and half of each scenario's length
     #[arg(long, conflicts_with_all = ["standard", "full"])]
     pub(crate) quick: bool,
-    /// Run nearly all cells of each criterion with 10 seeds; this extent is the default
+    /// Run about three fifths of the cells of each criterion with 10 seeds; this extent is the default
     #[arg(long, conflicts_with = "full")]
     pub(crate) standard: bool,
     /// Run all cells of each criterion with 30 seeds and 5/2 of each scenario's length

@@ -61,7 +61,7 @@ fn flows_of_bbr_lose_much_in_a_shallow_buffer() {
     let few = r#"path = "P-dsl", "links.bottleneck.buffer" = "0.25 bdp", "flows.test.count" = "4""#;
     battery::write(&bench, "EV-05", &[few]);
     let criteria = criteria(&bench, "bbr");
-    let loss = measure(&criteria[0], "loss-bbr");
+    let loss = measure(&criteria[0], "loss");
     assert!(loss["verdict"] == "fails" && worst(loss) > 0.1, "{loss}");
 }
 
@@ -140,4 +140,8 @@ fn cubic_is_fairer_than_newreno_to_long_round_trips() {
     let [cubic, newreno] = ["law", "newreno"].map(|who| mean(ratio, who));
     // Round trips of 60 ms and 210 ms with the queue.
     assert!((1.0..2.5).contains(&cubic) && (3.0..12.0).contains(&newreno), "{ratio}");
+    // CUBIC lies between losses by chance, with 1/4, and losses of all together, with 1.
+    let slope = &cells(measure(&criteria[0], "slope"))[0];
+    let [cubic, newreno] = ["law", "newreno"].map(|who| mean(slope, who));
+    assert!((0.25..1.0).contains(&cubic) && (1.0..2.0).contains(&newreno), "{slope}");
 }

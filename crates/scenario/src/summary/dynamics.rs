@@ -39,8 +39,8 @@ pub struct LinkDynamics {
     /// Absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub useful: Option<f64>,
-    /// Share of the bits that the link could send which new user data took, with the headers of full packets: the goodput of
-    /// the flows whose data cross the link, over the link's rate without headers. In `utilization`, acknowledgements count too,
+    /// Share of the bits that the link could send which new user data took, with the headers of full packets: what arrives of
+    /// the flows whose data cross the link, in any order, over the link's rate without headers. In `utilization`, acknowledgements count too,
     /// and data that are sent again needlessly or lost behind the link. Absent if no flow's data cross the link, and if it
     /// could send nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
