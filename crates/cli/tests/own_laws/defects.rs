@@ -1,5 +1,7 @@
 //! A controller with a planted defect: `penstock evaluate` names it by the criterion that is meant for it.
 
+use std::sync::Mutex;
+
 use penstock_law::cc::{self, Controller};
 use penstock_law::law::{Linearisation, build};
 use penstock_law::parameter::Parameter;
@@ -133,6 +135,9 @@ const BESIDE: Criterion = Criterion {
     ],
 };
 
+/// Outcomes of the law without a defect, by criterion: two defects that one criterion catches are held against one of them.
+static SOUND: Mutex<Vec<(&str, Value)>> = Mutex::new(Vec::new());
+
 impl Criterion {
     /// Its outcome for the law with `defect`.
     fn outcome(&self, bench: &Bench, defect: &str) -> Value {
@@ -155,7 +160,14 @@ impl Criterion {
             let failed = measures.filter(|measure| measure["verdict"] == "fails");
             failed.map(|measure| measure["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        let sound = self.outcome(&bench, "none");
+        let mut known = SOUND.lock().unwrap();
+        let sound =
+            known.iter().find(|(id, _)| *id == self.id).map(|(_, outcome)| outcome.clone()).unwrap_or_else(|| {
+                let outcome = self.outcome(&bench, "none");
+                known.push((self.id, outcome.clone()));
+                outcome
+            });
+        drop(known);
         assert_eq!((&sound["verdict"], failed(&sound).len()), (&"meets".into(), 0), "{sound}");
         let flawed = self.outcome(&bench, defect);
         assert_eq!(flawed["verdict"], "fails", "{flawed}");
