@@ -72,6 +72,11 @@ impl Gate {
             if !found.laws.is_empty() && !found.laws.contains(&subject.name) {
                 return Err(wrong(format!("only {} have this measure; remove this bound", found.laws.join(", "))));
             }
+            if let Some(part) = criterion.part_of(found)
+                && let Some(why) = subject.sits_out(criterion, part)
+            {
+                return Err(wrong(format!("it is not measured here: {why}; remove this bound")));
+            }
             bounds.push((id.to_owned(), measure.to_owned(), [least, most]));
         }
         Ok(Self { file: name, bounds })

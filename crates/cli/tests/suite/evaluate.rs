@@ -13,6 +13,7 @@ use penstock_evaluation::{Criterion, Extent, Measured};
 use serde_json::Value;
 
 mod figures;
+mod parts;
 
 const SCENARIO: &str = r#"
 format   = 1
