@@ -54,6 +54,9 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     }
     subject.tell_apart(&mut others);
     let extent = arguments.extent();
+    if let Some(Against::Record(file, recorded)) = &against {
+        comparable(file, recorded, &subject, extent)?;
+    }
     let Some((name, beside)) = arguments.worlds() else {
         return Err(Failure::Input("--world: name one world, or `packets,linux` to compare these two".into()));
     };
@@ -177,6 +180,27 @@ impl Against {
         };
         Ok(Self::Record(text.to_owned(), serde_json::from_str(&bytes).map_err(wrong)?))
     }
+}
+
+/// Refuses a record of another law or extent: verdicts differ then, although nothing has changed.
+fn comparable(file: &str, recorded: &Recorded, subject: &Subject, extent: Extent) -> Result<(), Failure> {
+    let now = subject.setting(false);
+    // The order of parameters says nothing.
+    let law = |setting: &str| Subject::named(setting).ok();
+    if recorded.extent == extent && law(&recorded.setting) == law(&now) {
+        return Ok(());
+    }
+    let shown = |setting: &str| match law(setting) {
+        Some((name, table)) if table.len() == 1 => name,
+        _ => setting.to_owned(),
+    };
+    Err(Failure::Input(format!(
+        "--against: {file} is of `{}`, {}; this evaluation is of `{}`, {}: give a record of the same law and extent",
+        shown(&recorded.setting),
+        recorded.extent.word(),
+        shown(&now),
+        extent.word()
+    )))
 }
 
 /// The command that gives the same page.

@@ -343,6 +343,10 @@ impl Criterion {
             let at = text.find("[heat_maps]").unwrap_or_default();
             return Err((at, "`[heat_maps]`: `x` and `y` are different axes".into()));
         }
+        if self.heat_maps.as_ref().is_some_and(|maps| maps.measures.is_empty()) {
+            let at = within(text, text.find("[heat_maps]").unwrap_or_default(), &["[heat_maps]", "measures"]);
+            return Err((at, "`[heat_maps]`: `measures` is empty; name one, or remove the table".into()));
+        }
         Ok(())
     }
 
@@ -364,6 +368,13 @@ impl Criterion {
             return Err(
                 "`harm` needs the cell in which others are alone, as in `alone = { setting = \"alone\" }`".into()
             );
+        }
+        if let Some([above, below]) = &measure.exponent
+            && above == below
+        {
+            return Err(format!(
+                "`exponent` has `{above}` twice, and its ratio to itself is one; name the paths of two numbers"
+            ));
         }
         if measure.scale == Scale::Ratio && measure.is_signed() {
             return Err("`harm` and `exponent` may be zero or less: they have no `scale = \"ratio\"`".into());
@@ -546,6 +557,16 @@ bound = { at_most_times = 2.0, of = "newreno", source = "ours" }
                 "source = \"ours\" }\n",
                 "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"a\"\nmeasures = []\n",
                 "line 21: `[heat_maps]`: `x` and `y` are different axes",
+            ),
+            (
+                "source = \"ours\" }\n",
+                "source = \"ours\" }\n\n[heat_maps]\nx = \"a\"\ny = \"b\"\nmeasures = []\n",
+                "line 24: `[heat_maps]`: `measures` is empty; name one, or remove the table",
+            ),
+            (
+                "title = \"standing queue\"",
+                "title = \"standing queue\"\nexponent = [\"a\", \"a\"]",
+                "line 16: measure `standing-queue`: `exponent` has `a` twice",
             ),
         ] {
             let refused = refused(from, to);

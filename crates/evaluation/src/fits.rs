@@ -1,11 +1,14 @@
 //! Whether a criterion fits its scenarios: axes and values, laws, and the numbers of a run.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use penstock_papers::{Values, line};
 use penstock_scenario::read::nearest;
 
 use crate::criterion::{Criterion, CriterionError, Measure, Part, within};
+use crate::extent::{Extent, Scope, has};
 use crate::harm::Harm;
+use crate::numbers::Labels;
+use crate::outcome::cell_words;
 
 /// Names that a part of a criterion may use.
 pub struct Known<'a> {
@@ -62,6 +65,9 @@ impl Criterion {
             if let Some((word, what)) = measure.harm.as_ref().and_then(|harm| known.without(scenario, harm)) {
                 return wrong(&["harm", "alone", &word], format!("`harm`: {what}"));
             }
+            if let Some(what) = measure.harm.as_ref().and_then(|harm| known.unpaired(part, measure, harm)) {
+                return wrong(&["harm", "alone"], format!("`harm`: {what}"));
+            }
             for (key, path) in measure.paths() {
                 if let Some(what) = (known.lacks)(path) {
                     return wrong(&[key, &format!("{path:?}")], format!("`{key}` is `{path}`: {what}"));
@@ -97,6 +103,26 @@ impl Known<'_> {
     /// The first axis or value that no cell has in which others are alone.
     fn without(&self, scenario: &str, harm: &Harm) -> Option<(String, String)> {
         harm.alone.iter().find_map(|(axis, value)| self.astray(scenario, axis, &Values::One(value.clone())))
+    }
+
+    /// The error, if an extent runs a cell of a measure without that in which others are alone: no run there would have its harm.
+    fn unpaired(&self, part: &Part, measure: &Measure, harm: &Harm) -> Option<String> {
+        let own = |labels: &[(String, String)]| -> Labels {
+            labels.iter().filter(|(key, _)| is_axis(key)).cloned().collect()
+        };
+        [Extent::Quick, Extent::Standard, Extent::Full].into_iter().find_map(|extent| {
+            let scope = Scope { extent, linux: false };
+            let runs = |labels: &[(String, String)]| scope.has(part, labels) && has(&measure.cells, labels);
+            let running: IndexSet<Labels> =
+                self.cells.iter().filter(|labels| runs(labels)).map(|labels| own(labels)).collect();
+            let lacks = |cell: &&Labels| !harm.is_alone(cell) && !running.contains(&harm.alone(cell));
+            let cell = running.iter().find(lacks)?;
+            let (word, beside, alone) = (extent.word(), cell_words(cell), cell_words(&harm.alone(cell)));
+            Some(format!(
+                "the {word} extent runs the cell {beside}, and not the one in which others are alone, {alone}; add that to \
+                 `cells.{word}`, and to the `cells` of the measure if it has some"
+            ))
+        })
     }
 
     fn astray(&self, scenario: &str, axis: &str, values: &Values) -> Option<(String, String)> {
@@ -221,6 +247,12 @@ mod tests {
                 "bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }",
                 "harm = { alone = { setting = \"alone\" }, better = \"less\" }",
                 "line 19: measure `standing-queue`: `harm`: no cell of `long-flows` has `setting`; its axes are",
+            ),
+            (
+                "bound = { at_most_times = 2.0, of = \"newreno\", source = \"ours\" }",
+                "harm = { alone = { path = \"P-bb\" }, better = \"less\" }",
+                "line 19: measure `standing-queue`: `harm`: the quick extent runs the cell buffer 1 bdp, path P-dsl, and not the one in \
+                 which others are alone, buffer 1 bdp, path P-bb; add that to `cells.quick`",
             ),
             (
                 "y = \"links.bottleneck.buffer\"",

@@ -45,12 +45,12 @@ impl Better {
 
 impl Harm {
     /// True if a cell is one in which they are alone.
-    fn is_alone(&self, labels: &[(String, String)]) -> bool {
+    pub(crate) fn is_alone(&self, labels: &[(String, String)]) -> bool {
         self.alone.iter().all(|(axis, value)| labels.iter().any(|(key, own)| key == axis && own == value))
     }
 
     /// The cell in which those of another cell are alone.
-    fn alone(&self, labels: &[(String, String)]) -> Labels {
+    pub(crate) fn alone(&self, labels: &[(String, String)]) -> Labels {
         labels.iter().map(|(key, value)| (key.clone(), self.alone.get(key).unwrap_or(value).clone())).collect()
     }
 

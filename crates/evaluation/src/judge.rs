@@ -2,14 +2,13 @@
 
 use indexmap::{IndexMap, IndexSet};
 use penstock_papers::Cell;
-use penstock_report::number::unit_of;
 
 use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
 use crate::decision::{Decision, against, decided, drawn, exact, few, tested, without};
 use crate::extent::{self, Scope};
-use crate::numbers::{Groups, Labels, Seeded};
-use crate::outcome::{CellOutcome, Measured, Numbers, Outcome};
+use crate::numbers::{Groups, Labels, Seeded, number, seed_of, unit};
+use crate::outcome::{CellOutcome, Measured, Numbers, Outcome, PartNotRun};
 use crate::statistics::{self, Interval, Spread, Verdict};
 
 /// The windows of each run that have the first and the second half of the measured span.
@@ -20,7 +19,7 @@ pub const HALVES: [&str; 2] = ["first-half", "second-half"];
 pub struct Runs<'a> {
     /// The cells, of all laws, with the labels `law` and `seed`.
     pub cells: &'a [Cell],
-    /// The reason why the law under test cannot run it.
+    /// The reason why the law under test does not run it, without places in files.
     pub refused: Option<&'a str>,
 }
 
@@ -52,6 +51,7 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
         why: Some(why.to_owned()).filter(|why| !why.is_empty()),
         scenarios: Vec::new(),
         measures: Vec::new(),
+        not_run: Vec::new(),
         figure: None,
         heat_maps: None,
     }
@@ -60,21 +60,23 @@ pub fn unmeasured(criterion: &Criterion, verdict: Verdict, why: &str) -> Outcome
 /// Judges a criterion by its runs; `runs` gives those of each part.
 pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Part) -> Runs<'a>) -> Outcome {
     let mut measures = Vec::new();
-    let mut refusals: IndexSet<&str> = IndexSet::new();
+    let mut refusals: IndexMap<&str, &str> = IndexMap::new();
     for measure in &criterion.measures {
         if !measure.laws.is_empty() && measure.laws.iter().all(|law| law != judging.name) {
             continue;
         }
         let Some(part) = criterion.part_of(measure) else { continue };
         let Runs { cells, refused } = runs(part);
-        refusals.extend(refused);
+        refusals.extend(refused.map(|why| (part.name.as_str(), why)));
         measures.extend(measured(part, measure, judging, cells));
     }
     conclude(&mut measures);
     let verdict = over_all(measures.iter().map(|measured| measured.verdict));
-    let (verdict, why) = match verdict {
-        None => (Verdict::NotEvaluated, refusals.into_iter().collect::<Vec<_>>().join("; ")),
-        Some(verdict) => (verdict, String::new()),
+    let reasons: IndexSet<&str> = refusals.values().copied().collect();
+    let parts = refusals.iter().map(|(part, why)| PartNotRun { part: (*part).to_owned(), why: (*why).to_owned() });
+    let (verdict, why, not_run) = match verdict {
+        None => (Verdict::NotEvaluated, reasons.into_iter().collect::<Vec<_>>().join("; "), Vec::new()),
+        Some(verdict) => (verdict, String::new(), parts.collect()),
     };
     let why =
         if verdict == Verdict::NotEvaluated && why.is_empty() { "no run has its numbers".to_owned() } else { why };
@@ -83,7 +85,7 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
     let figure = criterion.figure.as_ref().map(|figure| (figure.x.clone(), figure.measure.clone()));
     let maps = criterion.heat_maps.as_ref();
     let heat_maps = maps.map(|maps| (maps.x.clone(), maps.y.clone(), maps.measures.clone()));
-    Outcome { scenarios, measures, figure, heat_maps, ..unmeasured(criterion, verdict, &why) }
+    Outcome { scenarios, measures, not_run, figure, heat_maps, ..unmeasured(criterion, verdict, &why) }
 }
 
 /// The cells of a criterion that get more seeds: the number of seeds, the part and the labels. They are undecided, and the last look
@@ -221,11 +223,6 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     })
 }
 
-/// The seed of a run; 0 if it has none.
-pub(crate) fn seed_of(cell: &Cell) -> u64 {
-    cell.label("seed").and_then(|seed| seed.parse().ok()).unwrap_or_default()
-}
-
 /// The decision of a bound on a cell.
 fn decision(
     bound: &Bound,
@@ -310,40 +307,6 @@ fn joined(cells: &[CellOutcome]) -> Verdict {
         Verdict::Meets
     } else {
         Verdict::Undecided
-    }
-}
-
-/// The number of a measure in one cell; none where the run has none, or zero would be divided by zero. Infinite beside nothing. With
-/// `exponent` it is the slope of the logarithm of a number over that of another.
-pub(crate) fn number(measure: &Measure, cell: &Cell) -> Option<f64> {
-    let other = |path: &Option<String>, none: f64| path.as_ref().map_or(Some(none), |path| cell.number(path).ok());
-    let value = (cell.number(&measure.path).ok()? - other(&measure.minus, 0.0)?) / other(&measure.over, 1.0)?;
-    let value = value * measure.times.unwrap_or(1.0);
-    let value = match &measure.exponent {
-        Some([above, below]) => {
-            let ratio = cell.number(above).ok()? / cell.number(below).ok()?;
-            libm::log(value) / libm::log(ratio)
-        }
-        None => value,
-    };
-    Some(value).filter(|value| !value.is_nan())
-}
-
-/// The unit of a measure: that of its path, unless it is divided. Harm is a share, and an exponent a plain
-/// number.
-pub(crate) fn unit(measure: &Measure) -> String {
-    if measure.is_signed() {
-        return String::new();
-    }
-    let of = |path: &str| unit_of(path.rsplit('.').next().unwrap_or(path)).1.to_owned();
-    match &measure.over {
-        Some(over) if of(over) == of(&measure.path) => String::new(),
-        Some(over) => {
-            let (unit, over) = (of(&measure.path), of(over));
-            let unit = if unit.is_empty() && !over.is_empty() { "1".to_owned() } else { unit };
-            format!("{unit}/{over}").trim_end_matches('/').to_owned()
-        }
-        None => of(&measure.path),
     }
 }
 

@@ -29,7 +29,8 @@ pub use fits::Known;
 pub use harm::{Better, Harm};
 pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
 pub use outcome::{
-    Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, Recorded, RecordedOutcome,
+    Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, PartNotRun, Recorded,
+    RecordedOutcome,
 };
 pub use subject::{Subject, SubjectRole};
 pub use table::table;

@@ -128,6 +128,12 @@ pub(crate) fn asks_for_texts(evaluation: &Evaluation) -> bool {
     evaluation.criteria.iter().any(|outcome| outcome.battery != Battery::Queue)
 }
 
+/// The parts of a criterion that did not run, with the reasons; none if all did.
+pub(crate) fn not_run(outcome: &Outcome) -> Option<String> {
+    let said = outcome.not_run.iter().map(|one| format!("The part `{}` did not run: {}.", one.part, one.why));
+    Some(said.collect::<Vec<_>>().join(" ")).filter(|said| !said.is_empty())
+}
+
 /// The table of all criteria: the mean in the worst cell of the measure that decides, without its interval.
 fn summary_table(evaluation: &Evaluation) -> String {
     let heads =
@@ -236,6 +242,9 @@ fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
         let _ = write!(verdict, " {}", outcome.notes);
     }
     let _ = writeln!(text, "{}", wrapped(&verdict));
+    if let Some(missing) = not_run(outcome) {
+        let _ = writeln!(text, "\n{}", wrapped(&missing));
+    }
     if let Some(deciding) = deciding(outcome, command) {
         let _ = writeln!(text, "\n{}", wrapped(&deciding));
     }

@@ -102,6 +102,15 @@ pub struct NotRun {
     pub why: String,
 }
 
+/// A part of a criterion that did not run, although others did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartNotRun {
+    /// Its name.
+    pub part: String,
+    /// The reason, without places in files.
+    pub why: String,
+}
+
 /// The result of one criterion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -134,6 +143,9 @@ pub struct Outcome {
     /// Its numbers, the main one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<Measured>,
+    /// The parts without runs of the law under test; empty if none ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_run: Vec<PartNotRun>,
     /// The figure: an axis, and the name of a measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<(String, String)>,
@@ -419,6 +431,51 @@ pub(crate) fn cell_words(labels: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criterion::tests::GOOD;
+    use crate::judge::{Judging, Runs, judge};
+    use crate::{Criterion, Part, markdown, page};
+    use penstock_papers::Cell;
+    use serde_json::json;
+
+    /// A part that the law does not run has its name and the reason in the outcome, once, and on both pages. Without any number the
+    /// reason is that of the criterion.
+    #[test]
+    fn a_part_that_does_not_run_has_its_reason() {
+        let part = |name: &str| format!("[[part]]\nname = \"{name}\"\nscenario = \"long-flows\"\n\n");
+        let measure = |name: &str| {
+            format!(
+                "[[measure]]\nname = \"{name}\"\ntitle = \"{name}\"\npart = \"marks\"\npath = \"links.bottleneck.delay_s\"\n"
+            )
+        };
+        let text = GOOD.replace("scenario = \"long-flows\"\n", "").replace("dynamics.standing_queue_s", "delay_s");
+        let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
+        let text = text.replace("[cells]", &format!("{}[part.cells]", part("drops")));
+        let text = text.replace("title = \"standing queue\"", "title = \"standing queue\"\npart = \"drops\"");
+        let text = format!("{text}\n{}{}{}", part("marks"), measure("marks"), measure("more-marks"));
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let cells = ["1", "2", "3"].map(|seed| {
+            let labels = [("law", "fast"), ("links.bottleneck.buffer", "1 bdp"), ("path", "P-dsl"), ("seed", seed)];
+            let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            Cell::of_json(labels, json!({ "links": { "bottleneck": { "delay_s": 0.1 } } }))
+        });
+        let all = Runs { cells: &cells, refused: None };
+        let none = Runs { cells: &[], refused: Some("`fast` does not use ECN") };
+        let scope = Scope { extent: Extent::Quick, linux: false };
+        let judging = Judging { law: "fast", name: "fast", baselines: &[], scope };
+        let found = judge(&criterion, judging, |part: &Part| if part.name == "marks" { none } else { all });
+        let [missing] = &found.not_run[..] else { panic!("{:?}", found.not_run) };
+        assert_eq!((missing.part.as_str(), missing.why.as_str()), ("marks", "`fast` does not use ECN"));
+        assert_eq!((found.measures.len(), &found.why), (1, &None));
+        let evaluation = Evaluation { law: "fast".into(), criteria: vec![found], ..Evaluation::default() };
+        let words = "The part `marks` did not run: `fast` does not use ECN.";
+        assert!(markdown::write(&evaluation, "penstock evaluate fast").contains(words));
+        let page = page::of(&evaluation, "penstock evaluate fast", &[]);
+        let section = page.sections.iter().find(|section| section.label == "EV-04").unwrap();
+        assert!(section.prose.contains(words), "{}", section.prose);
+        let found = judge(&criterion, judging, |_: &Part| none);
+        assert!(found.verdict == Verdict::NotEvaluated && found.not_run.is_empty(), "{found:?}");
+        assert_eq!(found.why.as_deref(), Some("`fast` does not use ECN"));
+    }
 
     /// An outcome with the key `asks`, as earlier versions wrote it, is read, and written with `requirement`.
     #[test]

@@ -11,7 +11,7 @@ use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Ton
 
 use crate::criterion::Battery;
 use crate::markdown::{
-    FAILED_MUSTS, HOSTS, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, of_baseline,
+    FAILED_MUSTS, HOSTS, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, not_run, of_baseline,
 };
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
@@ -123,6 +123,10 @@ fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section
     if !outcome.notes.is_empty() {
         prose.push_str("\n\n");
         prose.push_str(&outcome.notes);
+    }
+    if let Some(missing) = not_run(outcome) {
+        prose.push_str("\n\n");
+        prose.push_str(&missing);
     }
     if let Some(deciding) = deciding(outcome, command) {
         prose.push_str("\n\n");

@@ -9,7 +9,7 @@ use penstock_scenario::read::{Document, nearest};
 use std::sync::Arc;
 use toml::{Table, Value};
 
-use crate::criterion::{Applies, Battery, Criterion};
+use crate::criterion::{Applies, Battery, Criterion, Part};
 
 /// The role of a law under test: that of `penstock_law::law::Role`, as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -213,6 +213,13 @@ impl Subject {
         })
     }
 
+    /// The reason why a part of a criterion does not run for this law: with ECN it would give the numbers of a run without, beside
+    /// baselines that use it. None if it runs. An analysis is of the law's own loop, whichever signal that has.
+    pub fn sits_out(&self, criterion: &Criterion, part: &Part) -> Option<String> {
+        let asked = part.ecn && !part.analysis && criterion.battery != Battery::Queue;
+        (asked && !self.applies.contains(&Applies::Ecn)).then(|| format!("`{}` does not use ECN", self.name))
+    }
+
     /// Reads a scenario with it, for errors in its parameters; gives the requirements of a controller.
     fn try_out(&self, registry: &Arc<Registry>) -> Result<Option<cc::Requirements>, String> {
         const PATH: &str = "format = 1\nduration = \"1 s\"\n\
@@ -233,6 +240,7 @@ impl Subject {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::criterion::tests::GOOD;
 
     fn subject(text: &str) -> Result<Subject, String> {
         Subject::parse(text, &Arc::new(Registry::standard()))
@@ -288,6 +296,26 @@ mod tests {
             "{others:?}"
         );
         assert_eq!(labels(r#"{ law = "fast", alpha = "20 packets" }"#, &["cubic"]).0, "fast");
+    }
+
+    /// A law without ECN does not run a part with ECN, unless it is an analysis, or the battery is for queues.
+    #[test]
+    fn a_part_with_ecn_is_for_laws_that_use_it() {
+        let part = |law: &str, more: &str, battery: &str| {
+            let text = GOOD.replace("scenario = \"long-flows\"", &format!("scenario = \"long-flows\"\n{more}"));
+            let text = text.replace("battery = \"sender\"", &format!("battery = \"{battery}\""));
+            let of = if battery == "queue" { "droptail" } else { "newreno" };
+            let text = text.replace("of = \"newreno\"", &format!("of = \"{of}\""));
+            let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+            subject(law).unwrap().sits_out(&criterion, &criterion.parts[0])
+        };
+        assert_eq!(part("fast", "ecn = true", "sender").as_deref(), Some("`fast` does not use ECN"));
+        for law in ["newreno", "cubic", "dctcp", "prague"] {
+            assert_eq!(part(law, "ecn = true", "sender"), None, "{law}");
+        }
+        assert_eq!(part("fast", "", "sender"), None);
+        assert_eq!(part("fast", "ecn = true\nanalysis = true", "sender"), None);
+        assert_eq!(part("droptail", "ecn = true", "queue"), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use penstock_papers::Cell;
 use crate::criterion::{Criterion, Measure, Part, Scale};
 use crate::decision::against;
 use crate::extent::{self, Scope};
-use crate::judge::{Runs, number, numbers, seed_of, unit};
-use crate::numbers::{Groups, Seeded};
+use crate::judge::{Runs, numbers};
+use crate::numbers::{Groups, Seeded, number, seed_of, unit};
 use crate::outcome::{BesideRow, NotRun};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the

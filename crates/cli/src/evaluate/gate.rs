@@ -40,6 +40,10 @@ impl Gate {
         let wrong = |offset: usize, what: String| Failure::Input(format!("{name}:{}: {what}", line(&text, offset)));
         let read: File =
             toml::from_str(&text).map_err(|e| wrong(e.span().map_or(0, |span| span.start), e.message().to_owned()))?;
+        if read.gate.is_empty() {
+            let at = text.find("gate").unwrap_or_default();
+            return Err(wrong(at, "`[gate]` has no bound; write one, as in \"EV-12.share\" = [0.5, 2.0]".into()));
+        }
         let mut bounds = Vec::new();
         for (key, [least, most]) in read.gate {
             let (at, key) = (key.span().start, key.into_inner());
@@ -71,6 +75,11 @@ impl Gate {
             };
             if !found.laws.is_empty() && !found.laws.contains(&subject.name) {
                 return Err(wrong(format!("only {} have this measure; remove this bound", found.laws.join(", "))));
+            }
+            if let Some(part) = criterion.part_of(found)
+                && let Some(why) = subject.sits_out(criterion, part)
+            {
+                return Err(wrong(format!("it is not measured here: {why}; remove this bound")));
             }
             bounds.push((id.to_owned(), measure.to_owned(), [least, most]));
         }

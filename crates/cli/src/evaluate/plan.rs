@@ -54,7 +54,7 @@ impl Setting {
     }
 
     /// Its cells with the law under test and with each of `others` that `wanted`, parts of criteria, need; and why the
-    /// law under test can run none of them.
+    /// law under test can run none of them, in words for a draft.
     fn batch(
         &self,
         library: &Library,
@@ -81,7 +81,7 @@ impl Setting {
                 Ok(Some(cells)) => cells,
                 Ok(None) => return Err(Failure::Stopped),
                 Err(errors) if under_test => {
-                    refused = self.explained(&errors, law, scope).lines().next().map(str::to_owned);
+                    refused = errors.all().first().map(|error| self.plainly(error, law));
                     continue;
                 }
                 // A baseline runs everywhere.
@@ -179,6 +179,13 @@ impl Setting {
             lines.push(lengths(scope.extent));
         }
         lines.join("\n")
+    }
+
+    /// The error of a scenario with the law under test in it, for a page: readers of that have neither the file nor a use for the remedy.
+    fn plainly(&self, error: &ReadError, law: &Subject) -> String {
+        let ReadError { key, found, .. } = error;
+        let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
+        format!("`{}` cannot run the scenario `{}`: {key}{found}", law.name, self.scenario)
     }
 
     /// The error of a window that the lengths of the extent cut off.
@@ -282,6 +289,8 @@ pub(super) struct Plan<'a> {
     pub(super) batches: Vec<Batch>,
     /// Why the law under test can run no cell of a setting.
     pub(super) refused: Vec<Option<String>>,
+    /// Settings that are not among these, as the law under test sits them out, with the reasons.
+    sat_out: Vec<(Setting, String)>,
     analysed: Vec<Analysed>,
     /// Which cells these are.
     pub(super) scope: Scope,
@@ -345,11 +354,25 @@ impl<'a> Plan<'a> {
         world: &'a (dyn World + Sync),
     ) -> Result<Self, Failure> {
         let scope = scopes[0];
-        let mut plan =
-            Self { settings: Vec::new(), batches: Vec::new(), refused: Vec::new(), analysed: Vec::new(), scope, world };
+        let mut plan = Self {
+            settings: Vec::new(),
+            batches: Vec::new(),
+            refused: Vec::new(),
+            sat_out: Vec::new(),
+            analysed: Vec::new(),
+            scope,
+            world,
+        };
         let measured = library.criteria.iter().filter(|criterion| subject.excused(criterion).is_none());
         let parts = measured.flat_map(|criterion| criterion.parts.iter().map(move |part| (criterion, part)));
-        let parts: Vec<(&Criterion, &Part)> = parts.filter(|(_, part)| scope.runs(part)).collect();
+        let mut wanted: Vec<(&Criterion, &Part)> = Vec::new();
+        for (criterion, part) in parts.filter(|(_, part)| scope.runs(part)) {
+            match subject.sits_out(criterion, part) {
+                Some(why) => plan.sat_out.push((Setting::of(part, scope), why)),
+                None => wanted.push((criterion, part)),
+            }
+        }
+        let parts = wanted;
         for (_, part) in &parts {
             let setting = Setting::of(part, scope);
             if !plan.settings.contains(&setting) {
@@ -421,7 +444,12 @@ impl<'a> Plan<'a> {
     pub(super) fn runs_of<'r>(&'r self, measured: &'r Measured, part: &Part) -> Runs<'r> {
         match self.place_of(part) {
             Some(at) => Runs { cells: &measured.cells[at], refused: self.refused[at].as_deref() },
-            None => Runs { cells: &[], refused: Some(Scope::NO_CELLS).filter(|_| !self.scope.runs(part)) },
+            None if !self.scope.runs(part) => Runs { cells: &[], refused: Some(Scope::NO_CELLS) },
+            None => {
+                let setting = Setting::of(part, self.scope);
+                let why = self.sat_out.iter().find(|(own, _)| *own == setting).map(|(_, why)| why.as_str());
+                Runs { cells: &[], refused: why }
+            }
         }
     }
 

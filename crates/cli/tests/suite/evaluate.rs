@@ -13,6 +13,7 @@ use penstock_evaluation::{Criterion, Extent, Measured};
 use serde_json::Value;
 
 mod figures;
+mod parts;
 
 const SCENARIO: &str = r#"
 format   = 1
@@ -223,6 +224,14 @@ fn bounds_that_are_missed_have_a_status() {
         "{}",
         differs.err
     );
+    // A record of another law or extent says nothing about this one.
+    for (law, extent, words) in [
+        ("fast", "--quick", "before.json is of `vegas`, quick; this evaluation is of `fast`, quick"),
+        ("vegas", "--standard", "before.json is of `vegas`, quick; this evaluation is of `vegas`, standard"),
+    ] {
+        let other = bench.run(&["evaluate", law, extent, "--battery", "battery", "--against", "before.json"]);
+        assert!(other.status == 2 && other.err.contains(words), "{} {}", other.status, other.err);
+    }
     bench.write("gate.toml", "[gate]\n\"EV-04.used\" = [0.1, 0.2]\n");
     let broken = bench.run(&evaluate(&["--gate", "gate.toml"]));
     assert_eq!(broken.status, 1);
@@ -395,6 +404,7 @@ fn what_is_wrong_is_said_before_any_run() {
     bench.write("other.toml", "[gate]\n\"EV-30.x\" = [0.5, 2.0]\n");
     bench.write("none.toml", "[gate]\n\"EV-99.x\" = [0.5, 2.0]\n");
     bench.write("queue.toml", "[gate]\n\"AQ-04.used\" = [0.5, 2.0]\n");
+    bench.write("empty.toml", "[gate]\n");
     bench.write("text.toml", "[gate]\n\"EV-16.x\" = [0.5, 2.0]\n");
     for (arguments, words) in [
         (&["evaluate", "vgas"][..], "no law has the name `vgas`"),
@@ -419,6 +429,7 @@ fn what_is_wrong_is_said_before_any_run() {
         ),
         (&["evaluate", "vegas", "--battery", "battery", "--gate", "none.toml"], "there is no criterion `EV-99`"),
         (&["evaluate", "vegas", "--gate", "queue.toml"], "AQ-04 is not about laws like `vegas`"),
+        (&["evaluate", "vegas", "--gate", "empty.toml"], "empty.toml:1: `[gate]` has no bound; write one, as in"),
         (&["evaluate", "vegas", "--gate", "text.toml"], "EV-16 has no numbers here: a text of the author"),
         (&["evaluate", "{ law = \"vegas\", alpha = 3 }"], "alpha"),
         (&["evaluate", "vegas", "--world", "linux,packets"], "name one world, or `packets,linux`"),

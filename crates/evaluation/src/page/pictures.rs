@@ -400,6 +400,7 @@ pub(super) mod tests {
             why: None,
             scenarios: Vec::new(),
             measures: vec![measured],
+            not_run: Vec::new(),
             figure: Some((axis.into(), measure.into())),
             heat_maps: None,
         };
