@@ -16,7 +16,6 @@ use crate::markdown::{
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
 
-/// The limits of the runs, so that nobody takes silence for a pass.
 /// The label of the section that has a second world.
 pub const BESIDE: &str = "worlds";
 
