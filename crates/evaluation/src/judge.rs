@@ -7,8 +7,9 @@ use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
 use crate::decision::{Decision, against, decided, drawn, exact, few, tested, without};
 use crate::extent::{self, Scope};
-use crate::numbers::{Groups, Labels, Seeded, number, seed_of, unit};
+use crate::numbers::{Groups, Labels, Seeded};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome, PartNotRun};
+use crate::reading::{number, seed_of, unit};
 use crate::statistics::{self, Interval, Spread, Verdict};
 
 /// The windows of each run that have the first and the second half of the measured span.

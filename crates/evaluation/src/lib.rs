@@ -15,6 +15,7 @@ pub mod markdown;
 mod numbers;
 mod outcome;
 pub mod page;
+mod reading;
 pub mod statistics;
 mod subject;
 mod table;

@@ -24,7 +24,7 @@ pub(crate) const TEXTS: [(&str, &str); 4] = [
     ("Security considerations", "what an attacker or a receiver that cheats can reach with the algorithm"),
 ];
 
-/// What no criterion has, so that nobody takes silence for a pass.
+/// The limits of all criteria, so that nobody takes silence for a pass.
 pub(crate) const NOT_SIMULATED: &str = "Radio channels and their medium access; signals across layers; receive offload; limits of \
     processors; real applications; receivers that acknowledge ahead, or parts of packets, or hide losses.";
 

@@ -6,8 +6,9 @@ use crate::criterion::{Criterion, Measure, Part, Scale};
 use crate::decision::against;
 use crate::extent::{self, Scope};
 use crate::judge::{Runs, numbers};
-use crate::numbers::{Groups, Seeded, number, seed_of, unit};
+use crate::numbers::{Groups, Seeded};
 use crate::outcome::{BesideRow, NotRun};
+use crate::reading::{number, seed_of, unit};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the
 /// runs of each part. Gives a row for each measure, cell and law that both have, and the parts that the second lacks.
