@@ -9,8 +9,8 @@ use crate::decision::{Decision, against, decided, drawn, exact, few, tested, wit
 use crate::extent::{self, Scope};
 use crate::numbers::{Groups, Labels, Seeded};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome, PartNotRun};
-use crate::reading::{number, seed_of, unit};
 use crate::statistics::{self, Interval, Spread, Verdict};
+use crate::value::{number, seed_of, unit};
 
 /// The windows of each run that have the first and the second half of the measured span.
 pub const HALVES: [&str; 2] = ["first-half", "second-half"];

@@ -15,10 +15,11 @@ pub mod markdown;
 mod numbers;
 mod outcome;
 pub mod page;
-mod reading;
+
 pub mod statistics;
 mod subject;
 mod table;
+mod value;
 mod worlds;
 
 pub use bound::Bound;
