@@ -15,7 +15,6 @@ pub mod markdown;
 mod numbers;
 mod outcome;
 pub mod page;
-
 pub mod statistics;
 mod subject;
 mod table;

@@ -8,7 +8,7 @@ use crate::extent::{self, Scope};
 use crate::judge::{Runs, numbers};
 use crate::numbers::{Groups, Seeded};
 use crate::outcome::{BesideRow, NotRun};
-use crate::reading::{number, seed_of, unit};
+use crate::value::{number, seed_of, unit};
 
 /// Compares the runs of a criterion in the Linux world with those of the same cells and seeds in another. `first` and `second` give the
 /// runs of each part. Gives a row for each measure, cell and law that both have, and the parts that the second lacks.
