@@ -272,9 +272,9 @@ fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     let largest = order.iter().map(|cell| cell.law.mean.abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
     let prefix = Prefix::for_value(largest, &measured.unit);
     let show = |x: f64| short(x / prefix.factor, 3);
-    let mut about = measured.title.clone();
+    // Markdown takes square brackets for links.
+    let mut about = measured.title.replace('[', "(").replace(']', ")");
     if !measured.unit.is_empty() {
-        // Markdown takes square brackets for links.
         let _ = write!(about, " ({}{})", prefix.symbol, measured.unit);
     }
     let _ = write!(about, ": {}", measured.verdict);

@@ -123,6 +123,7 @@ fn a_law_is_measured_beside_the_baselines() {
     assert!(mean(&cells[1], "vegas") < 0.5 * mean(&cells[1], "newreno"), "{cells:?}");
     let draft = String::from_utf8(pages[3].1.clone()).unwrap();
     assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
+    assert!(!draft.contains('['), "kramdown takes square brackets for links: {draft}");
     assert!(draft.contains("EV-30") && draft.contains("several paths"), "{draft}");
 }
 
