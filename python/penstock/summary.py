@@ -154,10 +154,10 @@ class LinkDynamics:
     """
 
     useful_utilization: float | None = None
-    """Share of the bits that the link could send which new user data took, with the headers of full packets: the
-    goodput of the flows whose data cross the link, over the link's rate without headers. In `utilization`,
-    acknowledgements count too, and data that are sent again needlessly or lost behind the link. Absent if no
-    flow's data cross the link, and if it could send nothing.
+    """Share of the bits that the link could send which new user data took, with the headers of full packets:
+    what arrives of the flows whose data cross the link, in any order, over the link's rate without headers.
+    In `utilization`, acknowledgements count too, and data that are sent again needlessly or lost behind the
+    link. Absent if no flow's data cross the link, and if it could send nothing.
     """
 
     settling_60_s: float | None = None

@@ -161,12 +161,9 @@ impl Criterion {
             failed.map(|measure| measure["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let mut known = SOUND.lock().unwrap();
-        let sound =
-            known.iter().find(|(id, _)| *id == self.id).map(|(_, outcome)| outcome.clone()).unwrap_or_else(|| {
-                let outcome = self.outcome(&bench, "none");
-                known.push((self.id, outcome.clone()));
-                outcome
-            });
+        let before = known.iter().find(|(id, _)| *id == self.id).map(|(_, outcome)| outcome.clone());
+        let sound = before.unwrap_or_else(|| self.outcome(&bench, "none"));
+        known.push((self.id, sound.clone()));
         drop(known);
         assert_eq!((&sound["verdict"], failed(&sound).len()), (&"meets".into(), 0), "{sound}");
         let flawed = self.outcome(&bench, defect);

@@ -540,7 +540,7 @@ fn the_battery_is_whole() {
                     "together",
                     "for each",
                     "packets sent",
-                    "[round trips]",
+                    "in round trips",
                 ],
                 "1/s" => &["in a second"],
                 other => panic!("{}: {name}: which numbers have the unit `{other}`?", criterion.id.get_ref()),
