@@ -275,7 +275,7 @@ fn judged(
     let parts = library.criteria.iter().flat_map(|criterion| &criterion.parts);
     let analysed: BTreeSet<usize> = parts.filter(|part| part.analysis).filter_map(|part| plan.place_of(part)).collect();
     let analyses: usize = analysed.into_iter().map(|at| plan.batches[at].cells.len()).sum();
-    let origin = machine::origin(plan.world.name(), plan.world.awake())?;
+    let origin = machine::origin_in(plan.world)?;
     Ok(Evaluation {
         format: 1,
         law: subject.label.clone(),

@@ -8,12 +8,18 @@ use std::sync::{LazyLock, OnceLock};
 use indexmap::IndexMap;
 use penstock_record::{Origin, Provenance, hexadecimal};
 use penstock_scenario::summary::Summary;
+use penstock_scenario::world::World;
 use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::registry;
 
-/// The origin of results of a world here: this program, and whether it keeps processors awake.
+/// The origin of results of a world here.
+pub(crate) fn origin_in(world: &dyn World) -> Result<Origin, Failure> {
+    origin(world.name(), world.awake())
+}
+
+/// The origin of results of the world with a name: this program, and whether it keeps processors awake.
 pub(crate) fn origin(world: &str, awake: bool) -> Result<Origin, Failure> {
     Ok(Origin {
         world: world.to_owned(),

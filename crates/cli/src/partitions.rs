@@ -136,7 +136,7 @@ fn plan(file: &Path, arguments: &Scenarios, world: &dyn World, size: usize) -> R
         partition: size,
         scenario: batch.text.clone(),
         changes: batch.changes.clone(),
-        origin: machine::origin(world.name(), world.awake())?,
+        origin: machine::origin_in(world)?,
         machine: machine::facts().into_iter().filter(|(name, _)| name != "penstock").collect(),
         partitions: IndexMap::new(),
     };

@@ -45,7 +45,7 @@ impl<'a> Swept<'a> {
         let mut seen = BTreeSet::new();
         let cells = batch.cells.iter().enumerate().filter(|(at, _)| shard.is_none_or(|shard| shard.has(*at)));
         let ours: Vec<&Cell> = cells.map(|(_, cell)| cell).filter(|cell| seen.insert(&cell.id)).collect();
-        let origin = machine::origin(world.name(), world.awake())?;
+        let origin = machine::origin_in(world)?;
         let mut swept = Self { batch, folder, origin, ours, kept: BTreeMap::new(), shard };
         let finished = swept.scan()?;
         if dataset::is_at(swept.folder.path()) {

@@ -32,8 +32,9 @@ pub(crate) const NOT_SIMULATED: &str = "Radio channels and their medium access; 
 pub(crate) const HOSTS: &str =
     "Senders are those of today's Linux: SACK, RACK-TLP, PRR, and an initial window of 10 packets.";
 
-/// Begins the list of failed bounds. The documents have few bounds themselves.
-pub(crate) const FAILED_MUSTS: &str = "Bounds that the law fails in criteria of level MUST";
+/// The test of bounds such as `at_most_times`.
+pub(crate) const MULTIPLES: &str =
+    "A bound that is a multiple of a baseline's number is tested by quotients, and not by the interval of the number.";
 
 /// The page, with the command that makes it. The same evaluation gives the same bytes.
 pub fn write(evaluation: &Evaluation, command: &str) -> String {
@@ -76,31 +77,32 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
 /// The law, the extent and the method of the evaluation.
 fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
     let Evaluation { setting, source, code, version, .. } = evaluation;
-    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
-    let mut verdicts = format!("Verdicts: {}.", evaluation.counted());
-    if !musts.is_empty() {
-        let _ = write!(verdicts, " {FAILED_MUSTS}: {}.", musts.join(", "));
-    }
-    let mut paragraphs = vec![
+    vec![
         format!(
             "Law: `{setting}`. Source: {source}. Beside it, in the same cells and with the same seeds: {}.",
             evaluation.baselines.join(", ")
         ),
-        format!("{}. Penstock {version}, code: {}.", amount(evaluation), code.get(..24).unwrap_or(code)),
-        "A number is the mean over seeds with its 95 % confidence interval; of ratios, times and rates it is the geometric mean. \
-         `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does neither. A number in \
-         brackets behind `undecided` is about the number of seeds that would decide. A bound that is a multiple of a baseline's number \
-         is tested by quotients, and not by the interval of the number. Of many cells, a failure counts if it survives \
-         Holm's correction over the cells of its criterion: `fails (H)` does not survive. A star marks a cell that is not stationary. If \
-         the seeds fall into two groups, each seed's number is there."
-            .to_owned(),
-        verdicts,
+        format!("{}. Penstock {version}, code: {}. {HOSTS}", amount(evaluation), code.get(..24).unwrap_or(code)),
+        format!(
+            "A number is the mean over seeds with its 95 % confidence interval; of ratios, times and rates it is the geometric mean. \
+             `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does neither. A number in \
+             brackets behind `undecided` is about the number of seeds that would decide. {MULTIPLES} Of many cells, a failure counts if it \
+             survives Holm's correction over the cells of its criterion: `fails (H)` does not survive. A star marks a cell that is not \
+             stationary. If the seeds fall into two groups, each seed's number is there."
+        ),
+        format!("Verdicts: {}", verdicts(evaluation)),
         format!("Reproduce: `{command}`."),
-    ];
-    if asks_for_texts(evaluation) {
-        paragraphs.insert(2, HOSTS.to_owned());
+    ]
+}
+
+/// The number of each verdict, and the bounds that the law fails where a document has a MUST. The documents have few bounds themselves.
+pub(crate) fn verdicts(evaluation: &Evaluation) -> String {
+    let mut text = format!("{}.", evaluation.counted());
+    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
+    if !musts.is_empty() {
+        let _ = write!(text, " Bounds that the law fails in criteria of level MUST: {}.", musts.join(", "));
     }
-    paragraphs
+    text
 }
 
 /// The number of runs, with the seeds, and of analyses.

@@ -11,7 +11,8 @@ use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Ton
 
 use crate::criterion::Battery;
 use crate::markdown::{
-    FAILED_MUSTS, HOSTS, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, not_run, of_baseline,
+    HOSTS, MULTIPLES, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, not_run, of_baseline,
+    verdicts,
 };
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
@@ -45,24 +46,15 @@ fn overview(evaluation: &Evaluation) -> Section {
     let batteries = [Battery::Sender, Battery::L4s, Battery::Queue];
     let tables = batteries.map(|battery| of_battery(evaluation, battery));
     let tables: Vec<TableView> = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
-    let counts = evaluation.counted();
-    let musts: Vec<&str> = evaluation.failed_musts().map(|outcome| outcome.id.as_str()).collect();
-    let callout = if musts.is_empty() {
-        Callout { tone: Tone::Neutral, text: format!("{counts}.") }
-    } else {
-        let text = format!("{counts}. {FAILED_MUSTS}: {}.", musts.join(", "));
-        Callout { tone: Tone::Bad, text }
-    };
+    let tone = if evaluation.failed_musts().next().is_none() { Tone::Neutral } else { Tone::Bad };
     Section {
         prose: format!(
             "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
              Holm's correction over the cells of the criterion. `undecided`: neither. `reported`: no bound binds this law. \
-             A bound that is a multiple of a baseline's number is tested by quotients, and not by the interval of the number.{}",
-            evaluation.setting,
-            evaluation.source,
-            if asks_for_texts(evaluation) { format!(" {HOSTS}") } else { String::new() }
+             {MULTIPLES} {HOSTS}",
+            evaluation.setting, evaluation.source
         ),
-        callout: Some(callout),
+        callout: Some(Callout { tone, text: verdicts(evaluation) }),
         tables,
         figures: pictures::first(evaluation),
         ..Section::new("Criteria")

@@ -64,7 +64,6 @@ fn section(section: &mut Section, visit: &mut Visit<'_>) {
     }
     for map in &mut section.maps {
         visit(&mut map.title, MOST_LINE);
-        visit(&mut map.caption, MOST_CALLOUT);
         visit(&mut map.unit, MOST_LINE);
         for axis in [&mut map.x, &mut map.y] {
             visit(&mut axis.label, MOST_LINE);

@@ -9,9 +9,6 @@ use crate::figure::Scale;
 pub struct HeatMap {
     /// Its title.
     pub title: String,
-    /// Explanation for a reader; stands below the map.
-    #[serde(default)]
-    pub caption: String,
     /// The columns, from left to right.
     pub x: HeatAxis,
     /// The rows, from top to bottom.
@@ -55,16 +52,7 @@ mod tests {
 
     fn map(range: (f64, f64), scale: Scale) -> HeatMap {
         let axis = HeatAxis::default();
-        HeatMap {
-            title: String::new(),
-            caption: String::new(),
-            x: axis.clone(),
-            y: axis,
-            unit: String::new(),
-            rows: Vec::new(),
-            range,
-            scale,
-        }
+        HeatMap { title: String::new(), x: axis.clone(), y: axis, unit: String::new(), rows: Vec::new(), range, scale }
     }
 
     /// Five colours of a fifth each, or of a fifth of the logarithms.

@@ -205,11 +205,7 @@ fn section(out: &mut String, section: &Section, anchor: &str, first: usize, draw
     if !section.maps.is_empty() {
         out.push_str("<div class=\"figures\">\n");
         for map in &section.maps {
-            let _ = writeln!(out, "<figure>\n<div class=\"plot\">{}</div>", svg::heat_map(map));
-            if !map.caption.is_empty() {
-                let _ = writeln!(out, "<figcaption>{}</figcaption>", rich(&map.caption));
-            }
-            out.push_str("</figure>\n");
+            let _ = writeln!(out, "<figure>\n<div class=\"plot\">{}</div>\n</figure>", svg::heat_map(map));
         }
         out.push_str("</div>\n");
     }

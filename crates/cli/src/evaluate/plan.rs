@@ -364,15 +364,14 @@ impl<'a> Plan<'a> {
             world,
         };
         let measured = library.criteria.iter().filter(|criterion| subject.excused(criterion).is_none());
-        let parts = measured.flat_map(|criterion| criterion.parts.iter().map(move |part| (criterion, part)));
-        let mut wanted: Vec<(&Criterion, &Part)> = Vec::new();
-        for (criterion, part) in parts.filter(|(_, part)| scope.runs(part)) {
+        let of_all = measured.flat_map(|criterion| criterion.parts.iter().map(move |part| (criterion, part)));
+        let mut parts: Vec<(&Criterion, &Part)> = Vec::new();
+        for (criterion, part) in of_all.filter(|(_, part)| scope.runs(part)) {
             match subject.sits_out(criterion, part) {
                 Some(why) => plan.sat_out.push((Setting::of(part, scope), why)),
-                None => wanted.push((criterion, part)),
+                None => parts.push((criterion, part)),
             }
         }
-        let parts = wanted;
         for (_, part) in &parts {
             let setting = Setting::of(part, scope);
             if !plan.settings.contains(&setting) {

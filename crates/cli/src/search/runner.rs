@@ -44,7 +44,7 @@ pub(super) struct Pool<'a> {
 impl<'a> Pool<'a> {
     /// Opens a pool that goes on from the runs in `home`.
     pub(super) fn open(home: &'a Folder, world: &'a (dyn World + Sync), threads: usize) -> Result<Self, Failure> {
-        let code = machine::origin(world.name(), world.awake())?.code;
+        let code = machine::origin_in(world)?.code;
         let awake = if world.awake() { " awake" } else { "" };
         let mut pool = Self {
             home,

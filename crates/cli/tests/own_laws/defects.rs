@@ -1,5 +1,6 @@
 //! A controller with a planted defect: `penstock evaluate` names it by the criterion that is meant for it.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use penstock_law::cc::{self, Controller};
@@ -136,7 +137,7 @@ const BESIDE: Criterion = Criterion {
 };
 
 /// Outcomes of the law without a defect, by criterion: two defects that one criterion catches are held against one of them.
-static SOUND: Mutex<Vec<(&str, Value)>> = Mutex::new(Vec::new());
+static SOUND: Mutex<BTreeMap<&str, Value>> = Mutex::new(BTreeMap::new());
 
 impl Criterion {
     /// Its outcome for the law with `defect`.
@@ -161,9 +162,7 @@ impl Criterion {
             failed.map(|measure| measure["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let mut known = SOUND.lock().unwrap();
-        let before = known.iter().find(|(id, _)| *id == self.id).map(|(_, outcome)| outcome.clone());
-        let sound = before.unwrap_or_else(|| self.outcome(&bench, "none"));
-        known.push((self.id, sound.clone()));
+        let sound = known.entry(self.id).or_insert_with(|| self.outcome(&bench, "none")).clone();
         drop(known);
         assert_eq!((&sound["verdict"], failed(&sound).len()), (&"meets".into(), 0), "{sound}");
         let flawed = self.outcome(&bench, defect);

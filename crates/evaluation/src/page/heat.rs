@@ -37,7 +37,6 @@ fn of_measure(evaluation: &Evaluation, outcome: &Outcome, (x, y): (&str, &str), 
         let place = if words.is_empty() { String::new() } else { format!(", {words}") };
         HeatMap {
             title: format!("{}: {}, {}{place}", outcome.id, measured.title, evaluation.law),
-            caption: String::new(),
             x: axis(x, &columns),
             y: axis(y, &rows),
             unit: measured.unit.clone(),

@@ -89,25 +89,29 @@ impl Span<'_> {
         let (mut new, mut carried) = (0, 0);
         for (flow, group) in self.flows_of(|group| group.forward.contains(name)) {
             let payload = group.packet(self.scenario.packet).payload.0;
-            let (before, now) = (&a.flows[flow].got, &b.flows[flow].got);
-            let arrived = now.packets - before.packets;
+            let arrived = b.flows[flow].got.packets - a.flows[flow].got.packets;
             let behind = group.forward.iter().skip_while(|link| *link != name).skip(1);
             let dropped = behind.filter_map(|link| {
                 let link = self.scenario.links.get_index_of(link)?;
                 Some(b.edge.dropped[link][flow] - a.edge.dropped[link][flow])
             });
-            new += (arrived - (now.again - before.again)) * payload;
+            new += self.new_packets(flow) * payload;
             carried += (arrived + dropped.sum::<u64>()) * payload;
         }
         (carried > 0).then(|| new as f64 / carried as f64)
     }
 
+    /// Packets of a flow that its receiver did not have.
+    fn new_packets(&self, flow: usize) -> u64 {
+        let (a, b) = self.ends();
+        let (before, now) = (&a.flows[flow].got, &b.flows[flow].got);
+        (now.packets - before.packets) - (now.again - before.again)
+    }
+
     fn useful_utilization(&self, at: usize) -> Option<f64> {
         let ((a, b), (name, _)) = (self.ends(), self.scenario.links.get_index(at)?);
         let wire_bits = |(flow, group): (usize, &Group)| {
-            let (before, now) = (&a.flows[flow].got, &b.flows[flow].got);
-            let new = (now.packets - before.packets) - (now.again - before.again);
-            new as f64 * group.packet(self.scenario.packet).wire.bits()
+            self.new_packets(flow) as f64 * group.packet(self.scenario.packet).wire.bits()
         };
         let each: Vec<f64> = self.flows_of(|group| group.forward.contains(name)).map(wire_bits).collect();
         let capacity = self.engine.links[at].station.capacity_bits(a.at, b.at);

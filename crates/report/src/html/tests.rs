@@ -18,7 +18,6 @@ fn evil_page() -> Page {
     let axis = || HeatAxis { label: e(), values: vec![e()] };
     let map = HeatMap {
         title: e(),
-        caption: e(),
         x: axis(),
         y: axis(),
         unit: e(),

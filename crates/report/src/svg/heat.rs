@@ -96,8 +96,7 @@ fn describe(map: &HeatMap, show: &dyn Fn(f64) -> String, unit: &str) -> String {
         });
         format!("{} {name}: {}.", map.y.label, words.collect::<Vec<_>>().join("; "))
     };
-    let rows: Vec<String> = map.y.values.iter().zip(&map.rows).map(row).collect();
-    [map.caption.as_str(), &rows.join(" ")].join(" ").trim().to_owned()
+    map.y.values.iter().zip(&map.rows).map(row).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -114,7 +113,6 @@ mod tests {
         };
         HeatMap {
             title: "Standing queue".into(),
-            caption: "Of FAST.".into(),
             x: axis("buffer", &["1 bdp", "8 bdp"]),
             y: axis("count", &["1", "16"]),
             unit: "s".into(),
