@@ -89,3 +89,10 @@ pub(crate) fn say(text: &str) -> bool {
 pub(crate) fn note(text: &str) -> bool {
     running().as_mut().map(|running| running.heard.notes.push(text.to_owned())).is_some()
 }
+
+/// Tests that run commands in this process take turns: what one command says is not for another.
+#[cfg(test)]
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -3,6 +3,7 @@
 mod gate;
 mod library;
 mod plan;
+mod worst;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use crate::{interrupt, machine, of_quic, pages, program, registry, scenario, ter
 use gate::Gate;
 use library::Library;
 use plan::{Labels, Plan};
+use worst::WorstCells;
 
 /// Runs the command.
 pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure> {
@@ -104,7 +106,9 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     }
     let home = Folder::open(&out.path().join(name))?;
     let command = command(arguments, extent);
-    let page = page::of(&evaluation, &command, &machine::facts());
+    let worst = WorstCells::of(&evaluation, &plan, &library)?;
+    let page = page::of(&evaluation, &command, &machine::facts(), &worst.scenarios);
+    worst.write(&home)?;
     write(&home, &evaluation, &command, &page)?;
     if arguments.output.json {
         terminal::say_json(&evaluation)?;

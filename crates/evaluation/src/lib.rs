@@ -29,6 +29,7 @@ pub use extent::{Extent, Scope};
 pub use fits::Known;
 pub use harm::{Better, Harm};
 pub use judge::{HALVES, Judging, Runs, judge, unmeasured, wants_more};
+pub use markdown::WORST_CELLS;
 pub use outcome::{
     Against, Beside, BesideRow, CellOutcome, Evaluation, Measured, NotRun, Numbers, Outcome, PartNotRun, Recorded,
     RecordedOutcome,

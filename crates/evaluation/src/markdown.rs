@@ -58,7 +58,7 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     }
     for outcome in &evaluation.criteria {
         line("");
-        line(&block(evaluation, outcome, command));
+        line(&block(evaluation, outcome));
     }
     line("");
     line("## Not simulated");
@@ -217,23 +217,29 @@ pub(crate) fn of_baseline(cell: &CellOutcome, name: &str, show: &dyn Fn(f64) -> 
     }
 }
 
-/// The cell that decides, its scenario, and how to run it again.
-pub(crate) fn deciding(outcome: &Outcome, command: &str) -> Option<String> {
+/// The folder of the worst cells' scenarios, in the directory of an evaluation.
+pub const WORST_CELLS: &str = "worst-cells";
+
+/// The file of the scenario of a criterion's worst cell.
+pub(crate) fn worst_cell(id: &str) -> String {
+    format!("{WORST_CELLS}/{id}.toml")
+}
+
+/// The cell that decides, its scenario, and the file that runs again.
+pub(crate) fn deciding(outcome: &Outcome) -> Option<String> {
     let (measured, cell) = outcome.headline()?;
     let number = in_cell(cell, &|x| quantity(x, &measured.unit, 3));
     let mut text = format!("Worst cell: {}, {number} at {}. ", measured.title, cell.words());
     let _ = write!(text, "Scenario: `scenarios/{}.toml`.", measured.scenario);
     if let Some(run) = &cell.run {
-        let program = command.split(' ').next().unwrap_or_default();
-        let short = run.get(..8).unwrap_or(run);
-        let _ = write!(text, " Scenario hash of its first seed: {run}. Once evaluated, it runs again with ");
-        let _ = write!(text, "`{program} run out/evaluation-runs/*/*-{short}/record.toml`.");
+        let _ = write!(text, " With the first seed it is `{}` beside this page. ", worst_cell(&outcome.id));
+        let _ = write!(text, "Hash of that scenario: {run}.");
     }
     Some(text)
 }
 
 /// The measurements of one criterion.
-fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
+fn block(evaluation: &Evaluation, outcome: &Outcome) -> String {
     let mut text = format!("## {}: {}\n\n", outcome.id, outcome.title);
     let _ = writeln!(text, "{}\n", wrapped(&format!("{}. {}", outcome.weight(), outcome.requirement)));
     let mut verdict = format!("Verdict: {}.", outcome.verdict);
@@ -247,7 +253,7 @@ fn block(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> String {
     if let Some(missing) = not_run(outcome) {
         let _ = writeln!(text, "\n{}", wrapped(&missing));
     }
-    if let Some(deciding) = deciding(outcome, command) {
+    if let Some(deciding) = deciding(outcome) {
         let _ = writeln!(text, "\n{}", wrapped(&deciding));
     }
     for measured in &outcome.measures {

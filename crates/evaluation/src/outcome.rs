@@ -469,7 +469,7 @@ mod tests {
         let evaluation = Evaluation { law: "fast".into(), criteria: vec![found], ..Evaluation::default() };
         let words = "The part `marks` did not run: `fast` does not use ECN.";
         assert!(markdown::write(&evaluation, "penstock evaluate fast").contains(words));
-        let page = page::of(&evaluation, "penstock evaluate fast", &[]);
+        let page = page::of(&evaluation, "penstock evaluate fast", &[], &BTreeMap::new());
         let section = page.sections.iter().find(|section| section.label == "EV-04").unwrap();
         assert!(section.prose.contains(words), "{}", section.prose);
         let found = judge(&criterion, judging, |_: &Part| none);

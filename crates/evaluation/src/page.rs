@@ -4,6 +4,7 @@ mod beside;
 mod heat;
 mod pictures;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use penstock_report::number::{ABSENT, quantity, short};
@@ -12,7 +13,7 @@ use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Ton
 use crate::criterion::Battery;
 use crate::markdown::{
     HOSTS, MULTIPLES, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, not_run, of_baseline,
-    verdicts,
+    verdicts, worst_cell,
 };
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
 use crate::statistics::Verdict;
@@ -20,11 +21,17 @@ use crate::statistics::Verdict;
 /// The label of the section that has a second world.
 pub const BESIDE: &str = "worlds";
 
-/// The page, with the command that makes it and the facts of the machine.
-pub fn of(evaluation: &Evaluation, command: &str, facts: &[(String, String)]) -> Page {
+/// The page, with the command that makes it, the facts of the machine, and the scenario of each criterion's worst cell by the
+/// criterion's id.
+pub fn of(
+    evaluation: &Evaluation,
+    command: &str,
+    facts: &[(String, String)],
+    worst: &BTreeMap<String, String>,
+) -> Page {
     let mut sections = vec![overview(evaluation)];
     sections.extend(evaluation.beside.as_ref().map(|beside| beside::section(&evaluation.world, beside)));
-    sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome, command)));
+    sections.extend(evaluation.criteria.iter().map(|outcome| section(evaluation, outcome, worst.get(&outcome.id))));
     if asks_for_texts(evaluation) {
         let mut texts = TableView::new("", ["Section", "Text"].map(Column::words).to_vec());
         texts.rows = TEXTS.iter().map(|(place, what)| vec![(*place).into(), (*what).into()]).collect();
@@ -99,8 +106,8 @@ fn of_battery(evaluation: &Evaluation, battery: Battery) -> TableView {
     table
 }
 
-/// A criterion.
-fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section {
+/// A criterion, with the scenario of its worst cell.
+fn section(evaluation: &Evaluation, outcome: &Outcome, worst: Option<&String>) -> Section {
     let tone = match outcome.verdict {
         Verdict::Meets => Tone::Good,
         Verdict::Fails => Tone::Bad,
@@ -119,7 +126,7 @@ fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section
         prose.push_str("\n\n");
         prose.push_str(&missing);
     }
-    if let Some(deciding) = deciding(outcome, command) {
+    if let Some(deciding) = deciding(outcome) {
         prose.push_str("\n\n");
         prose.push_str(&deciding);
     }
@@ -131,6 +138,10 @@ fn section(evaluation: &Evaluation, outcome: &Outcome, command: &str) -> Section
         tables: outcome.measures.iter().map(|measured| table(evaluation, measured)).collect(),
         figures: pictures::of_criterion(evaluation, outcome).into_iter().collect(),
         maps: heat::of_criterion(evaluation, outcome),
+        code: worst
+            .map(|text| Code { label: worst_cell(&outcome.id), text: text.clone(), folded: true })
+            .into_iter()
+            .collect(),
         ..Section::new(format!("{}: {}", outcome.id, outcome.title))
     }
 }

@@ -10,6 +10,7 @@ use penstock_record::{read_header, read_table};
 use super::journal::{self, Step};
 use crate::arguments::Arguments;
 use crate::content;
+use crate::embedded;
 use crate::failure::Done;
 
 const SWEEP: &str = r#"
@@ -256,6 +257,7 @@ fn check(home: &Path, sweep_json: &[u8], what: &str) {
 /// and gives the same bytes; and when the command has ended everything is there for good.
 #[test]
 fn a_power_failure_at_any_step_leaves_the_old_state_or_the_new_one() {
+    let _alone = embedded::alone();
     let bench = tempfile::tempdir().unwrap();
     let scenario = bench.path().join("s.toml");
     fs::write(&scenario, SWEEP).unwrap();

@@ -87,6 +87,7 @@ mod tests {
     /// A text stands for a file, errors are returned, and results are JSON.
     #[test]
     fn a_command_is_a_function() {
+        let _alone = embedded::alone();
         let tuned = command(words("tune leadlag --taubar 1 --json"), BTreeMap::new());
         assert!(matches!(tuned, Err(Error::Input(why)) if why.contains("taubar")), "a time has a unit");
         let text = "format = 1\nduration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\n\

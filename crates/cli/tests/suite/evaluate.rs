@@ -95,7 +95,8 @@ fn evaluate<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn pages(bench: &Bench, law: &str) -> Vec<(String, Vec<u8>)> {
     let home = bench.path(&format!("out/evaluation-{law}-quick"));
     let names = ["cells.parquet", "evaluation.html", "evaluation.json", "evaluation.md", "verdicts.json"];
-    assert_eq!(bench.names(&format!("out/evaluation-{law}-quick")), names);
+    assert_eq!(bench.names(&format!("out/evaluation-{law}-quick")), [&names[..], &["worst-cells"]].concat());
+    let names = [&names[..], &["worst-cells/EV-04.toml"]].concat();
     names.iter().map(|name| ((*name).to_owned(), fs::read(home.join(name)).unwrap())).collect()
 }
 
@@ -125,6 +126,38 @@ fn a_law_is_measured_beside_the_baselines() {
     assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
     assert!(!draft.contains('['), "kramdown takes square brackets for links: {draft}");
     assert!(draft.contains("EV-30") && draft.contains("several paths"), "{draft}");
+    // The scenario of the worst cell is that of the run that the page names.
+    let worst = String::from_utf8(pages[5].1.clone()).unwrap();
+    assert!(worst.starts_with("# EV-04: Bufferbloat. Law: vegas. Worst cell: "), "{worst}");
+    let html = String::from_utf8(pages[1].1.clone()).unwrap();
+    assert!(html.contains("<summary>worst-cells/EV-04.toml</summary>") && html.contains("law = &quot;vegas&quot;"));
+    let at = evaluation["criteria"][0]["measures"][0]["worst_cell"].as_u64().unwrap();
+    let run = cells[usize::try_from(at).unwrap()]["run"].as_str().unwrap();
+    runs_again(&bench, run);
+}
+
+/// The file of the worst cell runs again by itself, as the run of this hash.
+fn runs_again(bench: &Bench, run: &str) {
+    let file = "out/evaluation-vegas-quick/worst-cells/EV-04.toml";
+    let again = bench.json(&["run", file, "--out", "again", "--json"]);
+    let record = bench.path(again["runs"][0]["record"].as_str().unwrap()).join("record.toml");
+    assert!(fs::read_to_string(record).unwrap().contains(&format!("id = \"{run}\"")));
+}
+
+/// A trace stands beside the scenarios that name it.
+#[test]
+fn the_worst_cell_has_its_trace() {
+    let bench = battery(CRITERION);
+    let scenario =
+        SCENARIO.replace("\"5 Mbit/s\"", "{ trace = \"line.trace\" }").replace("\"1 bdp\"", "\"40 packets\"");
+    bench.write("battery/scenarios/flows.toml", &scenario.replace("\"4 bdp\"", "\"80 packets\""));
+    bench.write("battery/scenarios/line.trace", "2\n5\n8\n");
+    bench.well(&evaluate(&[]));
+    assert_eq!(bench.names("out/evaluation-vegas-quick/worst-cells"), ["EV-04.toml", "line.trace"]);
+    let evaluation = json(&fs::read(bench.path("out/evaluation-vegas-quick/evaluation.json")).unwrap());
+    let measured = &evaluation["criteria"][0]["measures"][0];
+    let at = usize::try_from(measured["worst_cell"].as_u64().unwrap()).unwrap();
+    runs_again(&bench, measured["cells"][at]["run"].as_str().unwrap());
 }
 
 /// A battery may come from anybody, as a paper may.
@@ -248,7 +281,7 @@ fn bounds_that_are_missed_have_a_status() {
         "{draft}"
     );
     // The hash names a record.
-    let id = words.split("/*-").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+    let id = words.split("Hash of that scenario: ").nth(1).and_then(|rest| rest.get(..8)).unwrap();
     let records = bench.names("out/evaluation-runs/flows");
     assert!(
         records.iter().any(|name| name.starts_with("vegas-") && name.ends_with(&format!("-{id}"))),

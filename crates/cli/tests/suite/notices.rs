@@ -34,9 +34,16 @@ fn text(value: &Value) -> &str {
 /// `more`: other arguments of `cargo metadata`, such as features.
 fn crates(more: &[&str]) -> BTreeSet<Crate> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
-    let arguments =
-        ["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", "x86_64-unknown-linux-gnu"];
-    let output = Command::new(cargo).args(arguments).args(more).current_dir(root()).output().unwrap();
+    let arguments = ["metadata", "--format-version", "1", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"];
+    let ask = |offline: &[&str]| {
+        let words = arguments.iter().chain(offline).chain(more);
+        Command::new(&cargo).args(words).current_dir(root()).output().unwrap()
+    };
+    let mut output = ask(&["--offline"]);
+    // Those of the Python package are not here before it is built for the first time.
+    if !output.status.success() {
+        output = ask(&[]);
+    }
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();

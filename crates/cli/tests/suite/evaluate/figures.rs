@@ -1,5 +1,6 @@
 //! Outcomes of criteria with invented numbers: units and figures do not depend on them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -51,7 +52,7 @@ pub(super) fn drawn(criterion: &Criterion, extent: Extent, scenarios: &Path) -> 
         criteria: vec![outcome],
         ..Evaluation::default()
     };
-    let page = page::of(&evaluation, "", &[]);
+    let page = page::of(&evaluation, "", &[], &BTreeMap::new());
     let section = page.sections.iter().find(|section| section.label == *criterion.id.get_ref()).unwrap();
     !section.figures.is_empty() && section.figures.iter().all(|figure| !figure.is_empty())
 }
