@@ -71,6 +71,25 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     let world = scenario::one_world(name, awake)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };
     let real = if beside { Some(scenario::one_world(WorldName::Linux, awake)?) } else { None };
+    let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
+    let mut name = format!("evaluation-{place}-{}", extent.word());
+    if !arguments.only.is_empty() {
+        // The page of all criteria stays.
+        name.push_str("-some");
+    }
+    if arguments.world != [WorldName::Packets] {
+        for world in [&world].into_iter().chain(&real) {
+            name = format!("{name}-{}", world.name());
+        }
+    }
+    let home = arguments.output.out.join(&name);
+    if let Some(Against::Record(file, _)) = &against
+        && same_file(Path::new(file), &home.join("verdicts.json"))
+    {
+        return Err(Failure::Input(format!(
+            "--against: this evaluation writes {file} anew; copy the record first, and name the copy"
+        )));
+    }
     let few = Scope { extent, linux: true };
     // What the Linux world runs is there to compare with.
     let scopes: &[Scope] = if beside { &[scope, few] } else { &[scope] };
@@ -97,18 +116,11 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
         evaluation.beside =
             Some(compared(&library, &subject, &evaluation.baselines, [(&plan, &first), (second, &ran)]));
     }
-    let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
-    let mut name = format!("evaluation-{place}-{}", extent.word());
-    if arguments.world != [WorldName::Packets] {
-        for plan in [&plan].into_iter().chain(&second) {
-            name = format!("{name}-{}", plan.world.name());
-        }
-    }
     let home = Folder::open(&out.path().join(name))?;
     let command = command(arguments, extent);
     let worst = WorstCells::of(&evaluation, &plan, &library)?;
     let page = page::of(&evaluation, &command, &machine::facts(), &worst.scenarios);
-    worst.write(&home)?;
+    worst.write(&home, &evaluation)?;
     write(&home, &evaluation, &command, &page)?;
     if arguments.output.json {
         terminal::say_json(&evaluation)?;
@@ -184,6 +196,11 @@ impl Against {
         };
         Ok(Self::Record(text.to_owned(), serde_json::from_str(&bytes).map_err(wrong)?))
     }
+}
+
+/// True if both are there, and are one file.
+fn same_file(one: &Path, other: &Path) -> bool {
+    one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Refuses a record of another law or extent: verdicts differ then, although nothing has changed.

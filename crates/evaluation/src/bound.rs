@@ -26,6 +26,9 @@ pub struct Bound {
     pub of: Option<String>,
     /// The axis of `at_least_of_largest`.
     pub along: Option<String>,
+    /// The axis whose value is the law of the incumbents. With that law in the place of the law under test, a cell is its control: where
+    /// the control breaks the bound, the cell says nothing about the law, and its number is reported.
+    pub control: Option<String>,
     /// Laws that it does not bind: their number is reported.
     #[serde(default)]
     pub except: Vec<String>,
@@ -85,6 +88,9 @@ impl Bound {
         if self.of.is_some() != baseline {
             return Err("`of` names the baseline of a bound that compares with one".into());
         }
+        if self.control.is_some() && (baseline || axis) {
+            return Err("`control` is for `at_most`, `at_least` and `between`: other bounds compare already".into());
+        }
         if self.along.is_some() != axis {
             return Err("`along` names the axis of `at_least_of_largest`".into());
         }
@@ -107,7 +113,8 @@ impl Bound {
 
     /// The bound in words, with numbers in SI units: `at most 0.01`, `at most 2 times that of newreno`.
     pub fn words(&self) -> String {
-        match self.asked() {
+        let control = if self.control.is_some() { ", where the incumbents among themselves keep it" } else { "" };
+        let test = match self.asked() {
             Ok(Asked::AtMost(most)) => format!("at most {most}"),
             Ok(Asked::AtLeast(least)) => format!("at least {least}"),
             Ok(Asked::Between(least, most)) => format!("between {least} and {most}"),
@@ -117,6 +124,7 @@ impl Bound {
             Ok(Asked::AtLeastLess(less, of)) => format!("at most {less} less than {of}"),
             Ok(Asked::OfLargest(share, along)) => format!("at least {share} of the largest along {along}"),
             Err(what) => what,
-        }
+        };
+        format!("{test}{control}")
     }
 }

@@ -9,7 +9,7 @@ use crate::outcome::{Against, CellOutcome};
 use crate::statistics::{self, Interval, Limit, Looks, Verdict};
 
 /// By which part of itself a law may differ from a baseline and count as equal to it.
-const MARGIN: f64 = 0.05;
+pub(crate) const MARGIN: f64 = 0.05;
 
 /// With fewer seeds Student's interval has the bootstrap's beside it.
 const FEW: usize = 10;
@@ -198,11 +198,20 @@ impl CellOutcome {
     }
 }
 
+/// The limit of a bound that compares with nothing.
+pub(crate) const fn plain(asked: Asked<'_>) -> Option<Limit> {
+    match asked {
+        Asked::AtMost(most) => Some(Limit::AtMost(most)),
+        Asked::AtLeast(least) => Some(Limit::AtLeast(least)),
+        Asked::Between(least, most) => Some(Limit::Between(least, most)),
+        _ => None,
+    }
+}
+
 /// The values that a bound tests in a cell, and their limits; none if there is nothing to compare with.
 pub(crate) fn tested(bound: &Bound, measure: &Measure, law: &str, labels: &Labels, groups: &Groups) -> Option<Tested> {
     let own = &groups[labels][law];
     let scale = measure.scale;
-    let plain = |limit: Limit| Some(Tested::plain(own.values().copied().collect(), limit, scale));
     // Of a baseline that lacks the number for some seed nothing is known.
     let pairs = |times: f64, of: &str| -> Option<Vec<(f64, f64)>> {
         let baseline = groups[labels].get(of)?;
@@ -211,10 +220,11 @@ pub(crate) fn tested(bound: &Bound, measure: &Measure, law: &str, labels: &Label
     };
     let times_of = |times: f64, of: &str, limit| Some(Tested::paired(&pairs(times, of)?, limit, scale, true));
     let more = |of: &str, limit| Some(Tested { margin: true, ..Tested::paired(&pairs(1.0, of)?, limit, scale, false) });
-    match bound.asked().ok()? {
-        Asked::AtMost(most) => plain(Limit::AtMost(most)),
-        Asked::AtLeast(least) => plain(Limit::AtLeast(least)),
-        Asked::Between(least, most) => plain(Limit::Between(least, most)),
+    let asked = bound.asked().ok()?;
+    if let Some(limit) = plain(asked) {
+        return Some(Tested::plain(own.values().copied().collect(), limit, scale));
+    }
+    match asked {
         Asked::AtMostTimes(times, of) => times_of(times, of, Limit::AtMost(0.0)),
         Asked::AtLeastTimes(times, of) => times_of(times, of, Limit::AtLeast(0.0)),
         Asked::AtMostMore(most, of) => more(of, Limit::AtMost(most)),
@@ -223,6 +233,7 @@ pub(crate) fn tested(bound: &Bound, measure: &Measure, law: &str, labels: &Label
             let pairs = of_largest(share, along, law, labels, groups)?;
             Some(Tested::paired(&pairs, Limit::AtLeast(0.0), scale, scale == Scale::Ratio))
         }
+        Asked::AtMost(_) | Asked::AtLeast(_) | Asked::Between(..) => None,
     }
 }
 

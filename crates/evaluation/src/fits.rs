@@ -57,10 +57,12 @@ impl Criterion {
                     return wrong(&[key, &format!("{law:?}")], what);
                 }
             }
-            if let Some(axis) = measure.bound.as_ref().and_then(|bound| bound.along.as_deref())
-                && known.values(axis).is_empty()
-            {
-                return wrong(&["along", &format!("{axis:?}")], format!("`along`: {}", known.no_axis(scenario, axis)));
+            let axes = measure.bound.iter().flat_map(|bound| [("along", &bound.along), ("control", &bound.control)]);
+            for (key, axis) in axes.filter_map(|(key, axis)| Some((key, axis.as_deref()?))) {
+                if known.values(axis).is_empty() {
+                    let what = format!("`{key}`: {}", known.no_axis(scenario, axis));
+                    return wrong(&[key, &format!("{axis:?}")], what);
+                }
             }
             if let Some((word, what)) = measure.harm.as_ref().and_then(|harm| known.without(scenario, harm)) {
                 return wrong(&["harm", "alone", &word], format!("`harm`: {what}"));

@@ -5,11 +5,11 @@ use penstock_papers::Cell;
 
 use crate::bound::Bound;
 use crate::criterion::{Criterion, Measure, Part, Scale};
-use crate::decision::{Decision, against, decided, drawn, exact, few, tested, without};
+use crate::decision::{Decision, MARGIN, against, decided, drawn, exact, few, plain, tested, without};
 use crate::extent::{self, Scope};
 use crate::numbers::{Groups, Labels, Seeded};
 use crate::outcome::{CellOutcome, Measured, Numbers, Outcome, PartNotRun};
-use crate::statistics::{self, Interval, Spread, Verdict};
+use crate::statistics::{self, Interval, Looks, Spread, Verdict};
 use crate::value::{number, seed_of, unit};
 
 /// The windows of each run that have the first and the second half of the measured span.
@@ -69,7 +69,21 @@ pub fn judge<'a>(criterion: &Criterion, judging: Judging<'_>, runs: impl Fn(&Par
         let Some(part) = criterion.part_of(measure) else { continue };
         let Runs { cells, refused } = runs(part);
         refusals.extend(refused.map(|why| (part.name.as_str(), why)));
-        measures.extend(measured(part, measure, judging, cells));
+        measures.extend(measured(part, measure, judging, &judging.scope.looks(), cells));
+    }
+    conclude(&mut measures);
+    // A measure that fails gets no more seeds: this was the last look at its cells.
+    for measured in measures.iter_mut().filter(|measured| measured.verdict == Verdict::Fails) {
+        let Some(measure) = criterion.measures.iter().find(|measure| *measure.name.get_ref() == measured.name) else {
+            continue;
+        };
+        let Some(part) = criterion.part_of(measure) else { continue };
+        let last = self::measured(part, measure, judging, &Looks::once(0), runs(part).cells);
+        for (cell, last) in measured.cells.iter_mut().zip(last.into_iter().flat_map(|measured| measured.cells)) {
+            if cell.verdict == Verdict::Undecided {
+                *cell = last;
+            }
+        }
     }
     conclude(&mut measures);
     let verdict = over_all(measures.iter().map(|measured| measured.verdict));
@@ -133,8 +147,8 @@ fn over_all(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
 }
 
 /// A measure in all cells of its part that the law under test ran, without its verdict; none where no law has its number and no bound
-/// asks for it.
-fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]) -> Option<Measured> {
+/// asks for it. `looks` has the level of intervals.
+fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, looks: &Looks, cells: &[Cell]) -> Option<Measured> {
     let Judging { law, name, baselines, scope } = judging;
     let mut groups = Groups::new();
     let mut drifting: IndexSet<Labels> = IndexSet::new();
@@ -198,12 +212,17 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
             survives: false,
             needed: None,
             run: None,
+            control_breaks: false,
             labels: labels.clone(),
         });
     }
     if let Some(bound) = bound {
         for (outcome, labels) in outcomes.iter_mut().zip(groups.keys()) {
-            let found = decision(bound, outcome, part, measure, (law, scope), (labels, &groups));
+            if control_breaks(bound, law, labels, outcome) {
+                outcome.control_breaks = true;
+                continue;
+            }
+            let found = decision(bound, outcome, part, measure, (law, looks), (labels, &groups));
             (outcome.verdict, outcome.p, outcome.needed) = (found.verdict, found.p, found.needed);
         }
     }
@@ -224,13 +243,25 @@ fn measured(part: &Part, measure: &Measure, judging: Judging<'_>, cells: &[Cell]
     })
 }
 
+/// True if the control of a cell breaks the bound, by its mean: the incumbents' own law in the place of `law`.
+fn control_breaks(bound: &Bound, law: &str, labels: &Labels, outcome: &CellOutcome) -> bool {
+    let incumbent = bound.control.as_ref().and_then(|axis| labels.iter().find(|(key, _)| key == axis));
+    let Some((_, incumbent)) = incumbent else { return false };
+    let control = if incumbent == law { Some(&outcome.law) } else { outcome.baselines.get(incumbent) };
+    let Some(limit) = bound.asked().ok().and_then(plain) else { return false };
+    control.is_some_and(|control| {
+        let mean = Interval { estimate: control.mean, low: control.mean, high: control.mean, n: 1, level: 1.0 };
+        control.mean.is_finite() && statistics::decide(Some(&mean), limit) == Verdict::Fails
+    })
+}
+
 /// The decision of a bound on a cell.
 fn decision(
     bound: &Bound,
     outcome: &CellOutcome,
     part: &Part,
     measure: &Measure,
-    (law, scope): (&str, Scope),
+    (law, looks): (&str, &Looks),
     (labels, groups): (&Labels, &Groups),
 ) -> Decision {
     let Some(tested) = tested(bound, measure, law, labels, groups) else { return Decision::plain(Verdict::Reported) };
@@ -240,7 +271,7 @@ fn decision(
         exact(&tested)
     } else {
         let stream = format!("{}/{}", measure.name.get_ref(), outcome.words());
-        decided(&tested, &scope.looks(), !outcome.law.bimodal, &stream)
+        decided(&tested, looks, !outcome.law.bimodal, &stream)
     }
 }
 
@@ -319,7 +350,11 @@ pub(crate) fn numbers(own: &Seeded, measure: &Measure) -> Numbers {
     let (seed_numbers, seeds): (Vec<u64>, Vec<f64>) = finite.map(|(seed, value)| (*seed, *value)).unzip();
     let spread = statistics::spread(&seeds);
     // About zero a standard deviation above the mean is no sign of two groups.
-    let bimodal = spread == Some(Spread::Bimodal) && !(measure.is_signed() && statistics::one_mode(&seeds));
+    // Groups that are closer than the margin of equality are one for a reader.
+    let apart = statistics::mean(&seeds)
+        .zip(statistics::standard_deviation(&seeds))
+        .is_some_and(|(mean, sd)| sd >= MARGIN * mean.abs());
+    let bimodal = spread == Some(Spread::Bimodal) && apart && !(measure.is_signed() && statistics::one_mode(&seeds));
     let logarithms = scale == Scale::Ratio && seeds.iter().all(|value| *value > 0.0);
     let back = |x: f64| if logarithms { libm::exp(x) } else { x };
     let values: Vec<f64> = seeds.iter().map(|x| if logarithms { libm::log(*x) } else { *x }).collect();
@@ -384,6 +419,69 @@ mod tests {
         assert_eq!(more(&far), (vec![], Verdict::Undecided));
         assert_eq!(more(&[near.clone(), far].concat()), (vec![30], Verdict::Undecided));
         assert_eq!(more(&[near, failing].concat()), (vec![], Verdict::Fails));
+    }
+
+    /// A measure that fails gets no more seeds. Its other cells are judged as at the last look: at 95 %, and no longer at 99.9 %.
+    #[test]
+    fn cells_beside_a_failure_are_judged_at_the_last_level() {
+        // Student's t is 2.5 here, between the quantiles of 95 % and 99.9 %.
+        let near = seeds("1 bdp", 0.9, 0.12);
+        let failing = seeds("8 bdp", 2.0, 0.1);
+        let verdicts = |cells: &[Cell]| {
+            let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
+            let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
+            let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+            let scope = Scope { extent: Extent::Standard, linux: false };
+            let judging = Judging { law: "fast", name: "fast", baselines: &[], scope };
+            let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
+            outcome.measures[0].cells.iter().map(|cell| cell.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(&near), [Verdict::Undecided]);
+        assert_eq!(verdicts(&[near, failing].concat()), [Verdict::Meets, Verdict::Fails]);
+    }
+
+    /// Where the incumbents among themselves break a bound, a cell does not judge the law. With the incumbents' law under test neither.
+    #[test]
+    fn a_cell_whose_control_breaks_the_bound_is_not_judged() {
+        let text = GOOD
+            .replace("dynamics.standing_queue_s", "delay_s")
+            .replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0, control = \"other\"");
+        let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
+        let scope = Scope { extent: Extent::Quick, linux: false };
+        let run = |law: &str, other: &str, seed: &str, delay: f64| {
+            let labels = [
+                ("law", law),
+                ("links.bottleneck.buffer", "1 bdp"),
+                ("path", "P-dsl"),
+                ("other", other),
+                ("seed", seed),
+            ];
+            let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            Cell::of_json(labels, json!({ "links": { "bottleneck": { "delay_s": delay } } }))
+        };
+        let three = |law: &str, other: &str, delay: f64| {
+            ["1", "2", "3"].map(|seed| run(law, other, seed, delay + 0.001 * seed.parse::<f64>().unwrap()))
+        };
+        let of = |law: &str, baselines: &[String], cells: &[Cell]| {
+            let judging = Judging { law, name: law, baselines, scope };
+            let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
+            let cell = |cell: &CellOutcome| (cell.verdict, cell.control_breaks);
+            (outcome.verdict, outcome.measures[0].cells.iter().map(cell).collect::<Vec<_>>())
+        };
+        let both = ["newreno", "cubic"].map(str::to_owned);
+        let cells = [
+            three("fast", "newreno", 2.0),
+            three("newreno", "newreno", 3.0),
+            three("cubic", "newreno", 0.5),
+            three("fast", "cubic", 0.5),
+            three("newreno", "cubic", 3.0),
+            three("cubic", "cubic", 0.5),
+        ]
+        .concat();
+        let judged = [(Verdict::Reported, true), (Verdict::Meets, false)];
+        assert_eq!(of("fast", &both, &cells), (Verdict::Meets, judged.to_vec()));
+        let judged = [(Verdict::Reported, true), (Verdict::Fails, false)];
+        assert_eq!(of("newreno", &both[1..], &cells), (Verdict::Fails, judged.to_vec()));
     }
 
     /// A run of a law in a buffer; without a delay it lacks the number.

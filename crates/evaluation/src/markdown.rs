@@ -32,9 +32,10 @@ pub(crate) const NOT_SIMULATED: &str = "Radio channels and their medium access; 
 pub(crate) const HOSTS: &str =
     "Senders are those of today's Linux: SACK, RACK-TLP, PRR, and an initial window of 10 packets.";
 
-/// The test of bounds such as `at_most_times`.
-pub(crate) const MULTIPLES: &str =
-    "A bound that is a multiple of a baseline's number is tested by quotients, and not by the interval of the number.";
+/// The tests behind the verdicts of cells.
+pub(crate) const TESTS: &str = "A bound that is a multiple of a baseline's number is tested by quotients, and not by the interval of the number. As long as a cell \
+     may get more seeds, its verdict goes by the interval of 99.9 %. A cell is not judged where the incumbents among themselves break \
+     the bound.";
 
 /// The page, with the command that makes it. The same evaluation gives the same bytes.
 pub fn write(evaluation: &Evaluation, command: &str) -> String {
@@ -52,6 +53,12 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     line("## Criteria");
     line("");
     line(&summary_table(evaluation));
+    if let Some(broken) = broken(evaluation) {
+        line("");
+        line("## Bounds that the law breaks");
+        line("");
+        line(&broken);
+    }
     if let Some(beside) = &evaluation.beside {
         line("");
         line(&worlds(&evaluation.world, beside));
@@ -86,7 +93,7 @@ fn introduction(evaluation: &Evaluation, command: &str) -> Vec<String> {
         format!(
             "A number is the mean over seeds with its 95 % confidence interval; of ratios, times and rates it is the geometric mean. \
              `meets` and `fails` say that the whole interval keeps the bound or misses it, `undecided` that it does neither. A number in \
-             brackets behind `undecided` is about the number of seeds that would decide. {MULTIPLES} Of many cells, a failure counts if it \
+             brackets behind `undecided` is about the number of seeds that would decide. {TESTS} Of many cells, a failure counts if it \
              survives Holm's correction over the cells of its criterion: `fails (H)` does not survive. A star marks a cell that is not \
              stationary. If the seeds fall into two groups, each seed's number is there."
         ),
@@ -136,29 +143,36 @@ pub(crate) fn not_run(outcome: &Outcome) -> Option<String> {
     Some(said.collect::<Vec<_>>().join(" ")).filter(|said| !said.is_empty())
 }
 
-/// The table of all criteria: the mean in the worst cell of the measure that decides, without its interval.
+/// The table of all criteria.
 fn summary_table(evaluation: &Evaluation) -> String {
-    let heads =
-        ["Id", "Verdict", evaluation.law.as_str()].into_iter().chain(evaluation.baselines.iter().map(String::as_str));
-    let row = |outcome: &Outcome| {
-        let mut row = vec![outcome.id.clone(), outcome.verdict.to_string()];
-        let headline = outcome.headline();
-        let own = |(measured, cell): (&Measured, &CellOutcome)| {
-            let lacks = cell.law.seeds.is_empty() || cell.absent + cell.unlimited > 0 || cell.law.bimodal;
-            let show = |x: f64| quantity(x, &measured.unit, 3);
-            if lacks { in_cell(cell, &show) } else { show(cell.law.mean) }
-        };
-        row.push(headline.map(own).unwrap_or_default());
-        let theirs = |name: &String| {
-            headline.map(|(measured, cell)| of_baseline(cell, name, &|x| quantity(x, &measured.unit, 3)))
-        };
-        row.extend(evaluation.baselines.iter().map(|name| theirs(name).unwrap_or_default()));
-        row
-    };
-    let about =
-        "The numbers are those of the worst cell of the measure that decides; the section of the criterion names both.";
+    let row = |outcome: &Outcome| vec![outcome.id.clone(), outcome.title.clone(), outcome.verdict.to_string()];
     let rows: Vec<Vec<String>> = evaluation.criteria.iter().map(row).collect();
-    format!("{}\n\n{}", wrapped(about), table(&heads.collect::<Vec<_>>(), &rows))
+    table(&["Id", "Criterion", "Verdict"], &rows)
+}
+
+/// The bounds that the law breaks, each with its measure, its worst cell and the numbers of the baselines there; none if there is none.
+fn broken(evaluation: &Evaluation) -> Option<String> {
+    let one = |outcome: &Outcome| {
+        let (measured, cell) = outcome.headline()?;
+        let show = |x: f64| quantity(x, &measured.unit, 3);
+        let bound = measured.bound.as_deref().unwrap_or_default();
+        let mut text = format!(
+            "{}, {} ({}): {}, {} at {}; bound: {bound}",
+            outcome.id,
+            outcome.title,
+            outcome.weight(),
+            measured.title,
+            briefly(cell, &show),
+            cell.words()
+        );
+        for name in &evaluation.baselines {
+            let _ = write!(text, "; {name}: {}", of_baseline(cell, name, &show));
+        }
+        Some(text + ".")
+    };
+    let failing = evaluation.criteria.iter().filter(|outcome| outcome.verdict == Verdict::Fails);
+    let found: Vec<String> = failing.filter_map(one).collect();
+    (!found.is_empty()).then(|| list(found.iter().map(String::as_str)))
 }
 
 /// A mean with its interval; `show` gives a number its unit.
@@ -186,7 +200,7 @@ pub(crate) fn end(end: f64, mean: f64, show: &dyn Fn(f64) -> String) -> String {
 /// The number of the law in a cell, of each seed if the mean describes none; and in how many runs it is where some lack it.
 pub(crate) fn in_cell(cell: &CellOutcome, show: &dyn Fn(f64) -> String) -> String {
     let Numbers { seeds, bimodal, bootstrap, .. } = &cell.law;
-    let all = seeds.len() + cell.absent + cell.unlimited;
+    let all = cell.runs();
     let mut text = String::new();
     if *bimodal {
         let seeds: Vec<String> = seeds.iter().map(|x| show(*x)).collect();
@@ -208,11 +222,25 @@ pub(crate) fn in_cell(cell: &CellOutcome, show: &dyn Fn(f64) -> String) -> Strin
     text.trim_start().to_owned()
 }
 
+/// The same in a table of all criteria: of two groups of seeds the least and the largest number, as a section has each seed.
+pub(crate) fn briefly(cell: &CellOutcome, show: &dyn Fn(f64) -> String) -> String {
+    let Numbers { seeds, bimodal, .. } = &cell.law;
+    if !bimodal || cell.absent + cell.unlimited > 0 {
+        return in_cell(cell, show);
+    }
+    let (least, most) = seeds.iter().fold((f64::MAX, f64::MIN), |(least, most), x| (least.min(*x), most.max(*x)));
+    format!("{} to {}, two groups", show(least), show(most))
+}
+
 /// The mean of a baseline in a cell; a dash if it has none.
 pub(crate) fn of_baseline(cell: &CellOutcome, name: &str, show: &dyn Fn(f64) -> String) -> String {
     match cell.baselines.get(name) {
         None => ABSENT.to_owned(),
         Some(numbers) if numbers.seeds.is_empty() => "infinite".to_owned(),
+        // The mean of the runs that have a finite number is not that of all.
+        Some(numbers) if numbers.seeds.len() < cell.runs() => {
+            format!("{} in {} of {} runs", show(numbers.mean), numbers.seeds.len(), cell.runs())
+        }
         Some(numbers) => show(numbers.mean),
     }
 }
@@ -295,6 +323,7 @@ fn cells(evaluation: &Evaluation, measured: &Measured) -> String {
     let row = |cell: &&CellOutcome| {
         let mut sign = match (measured.bound.is_some(), cell.verdict, cell.needed) {
             (false, ..) => String::new(),
+            _ if cell.control_breaks => "not judged".to_owned(),
             (true, Verdict::Fails, _) if !cell.survives => "fails (H)".to_owned(),
             (true, verdict, Some(seeds)) => format!("{verdict} ({seeds})"),
             (true, verdict, None) => verdict.to_string(),
@@ -471,6 +500,19 @@ mod tests {
         assert_eq!(number(&numbers(3.89e-12, 1.5e9), &show), "0.5 (under 0.0005 to over 500)");
         assert_eq!(number(&numbers(0.25, 1.0), &show), "0.5 (0.25 to 1)");
         assert_eq!(number(&numbers(-0.1, 1.1), &show), "0.5 (-0.1 to 1.1)");
+    }
+
+    #[test]
+    fn a_table_of_all_criteria_has_the_range_of_two_groups() {
+        let cell: CellOutcome = serde_json::from_str(
+            r#"{ "labels": [], "law": { "mean": 0.37, "seeds": [0.6, 0.01, 0.5], "bimodal": true }, "baselines": {}, "against": {},
+                 "verdict": "reported" }"#,
+        )
+        .unwrap();
+        let show = |x: f64| format!("{x}");
+        assert_eq!(briefly(&cell, &show), "0.01 to 0.6, two groups");
+        assert_eq!(in_cell(&cell, &show), "seeds: 0.6, 0.01, 0.5");
+        assert_eq!(briefly(&CellOutcome { absent: 2, ..cell }, &show), "seeds: 0.6, 0.01, 0.5 in 3 of 5 runs");
     }
 
     #[test]

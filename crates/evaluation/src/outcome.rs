@@ -226,6 +226,9 @@ pub struct CellOutcome {
     /// of the runs where it is finite.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlimited: usize,
+    /// True if the incumbents among themselves break the bound in this cell, so that it does not judge the law.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control_breaks: bool,
     /// True if the measured span is not stationary: its halves differ by a paired test over the seeds at 1 %. If the seeds cannot
     /// decide, it is the finding `warmup-short` of some seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -375,12 +378,19 @@ impl Evaluation {
 }
 
 impl Recorded {
-    /// The verdicts of `now` that differ from these, a sentence each; criteria that one of them lacks are left out.
+    /// The verdicts of `now` that differ from these or are not among these, a sentence each. Criteria of these that `now` lacks are left
+    /// out.
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let differs = |(id, now): (&String, &RecordedOutcome)| {
-            let before = self.criteria.get(id).filter(|before| before.verdict != now.verdict)?;
             let measure = now.measure.as_ref().map(|measure| format!(" ({measure})")).unwrap_or_default();
-            Some(format!("{id}{measure}: the verdict is `{}`, but `{}` is on record", now.verdict, before.verdict))
+            match self.criteria.get(id) {
+                None => Some(format!("{id}{measure}: the verdict is `{}`, and none is on record", now.verdict)),
+                Some(before) if before.verdict != now.verdict => Some(format!(
+                    "{id}{measure}: the verdict is `{}`, but `{}` is on record",
+                    now.verdict, before.verdict
+                )),
+                Some(_) => None,
+            }
         };
         now.criteria.iter().filter_map(differs).collect()
     }
@@ -415,6 +425,11 @@ impl Measured {
 }
 
 impl CellOutcome {
+    /// The number of runs of the law.
+    pub(crate) const fn runs(&self) -> usize {
+        self.law.seeds.len() + self.absent + self.unlimited
+    }
+
     /// The cell in words, as `path P-bb, links.bottleneck.buffer 1 bdp`.
     pub fn words(&self) -> String {
         cell_words(&self.labels)

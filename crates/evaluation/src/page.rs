@@ -12,7 +12,7 @@ use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Ton
 
 use crate::criterion::Battery;
 use crate::markdown::{
-    HOSTS, MULTIPLES, NOT_SIMULATED, TEXTS, amount, asks_for_texts, deciding, end, in_cell, not_run, of_baseline,
+    HOSTS, NOT_SIMULATED, TESTS, TEXTS, amount, asks_for_texts, briefly, deciding, end, in_cell, not_run, of_baseline,
     verdicts, worst_cell,
 };
 use crate::outcome::{CellOutcome, Evaluation, Measured, Outcome};
@@ -58,7 +58,7 @@ fn overview(evaluation: &Evaluation) -> Section {
         prose: format!(
             "`{}`, from {}. `meets` and `fails`: the whole 95 % confidence interval keeps the bound, or misses it and survives \
              Holm's correction over the cells of the criterion. `undecided`: neither. `reported`: no bound binds this law. \
-             {MULTIPLES} {HOSTS}",
+             {TESTS} {HOSTS}",
             evaluation.setting, evaluation.source
         ),
         callout: Some(Callout { tone, text: verdicts(evaluation) }),
@@ -92,7 +92,7 @@ fn of_battery(evaluation: &Evaluation, battery: Battery) -> TableView {
         ];
         let worst = outcome.headline();
         row.push(worst.map(|(measured, _)| measured.title.clone()).unwrap_or_default());
-        row.push(worst.map(|(measured, cell)| in_cell(cell, &shown(measured))).unwrap_or_default());
+        row.push(worst.map(|(measured, cell)| briefly(cell, &shown(measured))).unwrap_or_default());
         for name in &evaluation.baselines {
             row.push(worst.map(|(measured, cell)| of_baseline(cell, name, &shown(measured))).unwrap_or_default());
         }
@@ -180,6 +180,7 @@ fn table(evaluation: &Evaluation, measured: &Measured) -> TableView {
         row.extend(names.iter().map(|name| against(cell, name, measured)));
         if measured.bound.is_some() {
             row.push(match cell.needed {
+                _ if cell.control_breaks => "not judged".into(),
                 Some(seeds) => format!("{} (about {seeds} seeds)", cell.verdict),
                 None if cell.verdict == Verdict::Fails && !cell.survives => "fails (not by Holm's correction)".into(),
                 None => cell.verdict.to_string(),
@@ -197,7 +198,10 @@ fn shown(measured: &Measured) -> impl Fn(f64) -> String {
 
 /// The law against a baseline, with the interval.
 fn against(cell: &CellOutcome, name: &str, measured: &Measured) -> String {
-    let Some(against) = cell.against.get(name) else { return ABSENT.to_owned() };
+    // Of some seeds alone it would compare the runs that went well.
+    let whole =
+        cell.runs() == cell.law.seeds.len() && cell.baselines.get(name).is_some_and(|b| b.seeds.len() == cell.runs());
+    let Some(against) = cell.against.get(name).filter(|_| whole) else { return ABSENT.to_owned() };
     let ratio = against.scale == crate::Scale::Ratio;
     let one = |x: f64| if ratio { format!("{} times", short(x, 3)) } else { quantity(x, &measured.unit, 3) };
     let equal = if against.equivalent { ", equal within 5 %" } else { "" };

@@ -208,7 +208,8 @@ pub(crate) static LINK: Table = Table {
             Shape::Number(BURST),
             Means("each loss is independent"),
             "with `loss`: losses come in bursts of this mean length in packets (Gilbert's model), with \
-             `loss_spacing = \"random\"`; `loss` stays the share of all packets, at most b/(b + 1) for bursts of b",
+             `loss_spacing = \"random\"`; `loss` stays the share of the packets of a steady stream, at most b/(b + 1) for \
+             bursts of b; a sender in timeout sends few packets, so that its bursts last long",
         ),
         key(
             "reorder",

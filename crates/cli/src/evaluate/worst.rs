@@ -1,6 +1,7 @@
 //! The worst cell of each criterion as a scenario file of its own, which runs again without the evaluation.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,8 +43,12 @@ impl WorstCells {
         Ok(worst)
     }
 
-    /// Writes them below the directory of the evaluation.
-    pub(super) fn write(&self, home: &Folder) -> Result<(), Failure> {
+    /// Writes them below the directory of the evaluation, in the place of older ones.
+    pub(super) fn write(&self, home: &Folder, evaluation: &Evaluation) -> Result<(), Failure> {
+        for outcome in evaluation.criteria.iter().filter(|outcome| !self.scenarios.contains_key(&outcome.id)) {
+            // Mostly there is none.
+            let _ = fs::remove_file(home.path().join(WORST_CELLS).join(format!("{}.toml", outcome.id)));
+        }
         if self.scenarios.is_empty() {
             return Ok(());
         }

@@ -356,6 +356,7 @@ pub(super) mod tests {
     pub(in crate::page) fn cell(labels: &[(&str, &str)], mean: f64) -> CellOutcome {
         let numbers = |mean: f64| Numbers { mean, interval: Some((0.9 * mean, 1.1 * mean)), ..Numbers::default() };
         CellOutcome {
+            control_breaks: false,
             labels: labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
             law: numbers(mean),
             baselines: IndexMap::from([("newreno".to_owned(), numbers(2.0)), ("cubic".to_owned(), numbers(3.0))]),
