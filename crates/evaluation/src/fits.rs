@@ -236,6 +236,11 @@ mod tests {
                 "line 19: measure `standing-queue`: `along`: no cell of `long-flows` has `buffer`",
             ),
             (
+                "at_most_times = 2.0, of = \"newreno\"",
+                "at_most = 2.0, control = \"other\"",
+                "line 19: measure `standing-queue`: `control`: no cell of `long-flows` has `other`",
+            ),
+            (
                 "standing_queue_s",
                 "standin_queue_s",
                 "line 18: measure `standing-queue`: `path` is `links.bottleneck.dynamics.standin_queue_s`: no summary has it",

@@ -515,6 +515,19 @@ mod tests {
         assert_eq!(briefly(&CellOutcome { absent: 2, ..cell }, &show), "seeds: 0.6, 0.01, 0.5 in 3 of 5 runs");
     }
 
+    /// The runs of a baseline that have a number may be those that went well.
+    #[test]
+    fn a_baseline_says_in_how_many_runs_it_has_a_number() {
+        let cell: CellOutcome = serde_json::from_str(
+            r#"{ "labels": [], "law": { "mean": 2.0, "seeds": [1.0, 3.0] }, "absent": 1, "against": {}, "verdict": "reported",
+                 "baselines": { "newreno": { "mean": 5.0, "seeds": [5.0] }, "cubic": { "mean": 4.0, "seeds": [4.0, 4.0, 4.0] } } }"#,
+        )
+        .unwrap();
+        let show = |x: f64| format!("{x}");
+        let shown = ["newreno", "cubic", "vegas"].map(|name| of_baseline(&cell, name, &show));
+        assert_eq!(shown, ["5 in 1 of 3 runs", "4", ABSENT]);
+    }
+
     #[test]
     fn no_sign_of_a_cell_is_one_of_the_table() {
         assert_eq!(cut("a|b c", 10), ["a/b c"]);

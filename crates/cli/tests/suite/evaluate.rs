@@ -248,6 +248,16 @@ fn bounds_that_are_missed_have_a_status() {
     let verdicts = fs::read(bench.path("out/evaluation-vegas-quick/verdicts.json")).unwrap();
     fs::write(bench.path("before.json"), &verdicts).unwrap();
     assert_eq!(bench.run(&evaluate(&["--against", "before.json"])).status, 0);
+    // What the command writes is no record of what was before.
+    let own = bench.run(&evaluate(&["--against", "out/evaluation-vegas-quick/verdicts.json"]));
+    assert!(own.status == 2 && own.err.contains("copy the record first"), "{} {}", own.status, own.err);
+    // A criterion that is not on record is no pass.
+    let mut less = json(&verdicts);
+    less["criteria"].as_object_mut().unwrap().remove("EV-04");
+    fs::write(bench.path("less.json"), less.to_string()).unwrap();
+    let unknown = bench.run(&evaluate(&["--against", "less.json"]));
+    let said = "less.json: EV-04 (standing queue [s]): the verdict is `fails`, and none is on record";
+    assert!(unknown.status == 1 && unknown.err.contains(said), "{} {}", unknown.status, unknown.err);
 
     let bench = battery(CRITERION);
     fs::write(bench.path("before.json"), &verdicts).unwrap();
