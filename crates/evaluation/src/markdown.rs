@@ -156,11 +156,12 @@ fn broken(evaluation: &Evaluation) -> Option<String> {
         let (measured, cell) = outcome.headline()?;
         let show = |x: f64| quantity(x, &measured.unit, 3);
         let bound = measured.bound.as_deref().unwrap_or_default();
+        let level = if outcome.level == "none" { String::new() } else { format!(", {}", outcome.level) };
         let mut text = format!(
-            "{}, {} ({}): {}, {} at {}; bound: {bound}",
+            "{}, {} ({}{level}): {}, {} at {}; bound: {bound}",
             outcome.id,
             outcome.title,
-            outcome.weight(),
+            outcome.place(),
             measured.title,
             briefly(cell, &show),
             cell.words()

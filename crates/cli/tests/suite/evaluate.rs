@@ -245,6 +245,11 @@ fn bounds_that_are_missed_have_a_status() {
     let failed = bench.run(&evaluate(&[]));
     assert_eq!(failed.status, 1);
     assert!(failed.err.contains("EV-04 (RFC 9743, 5.1.2, MUST consider) fails"), "{}", failed.err);
+    let draft = fs::read_to_string(bench.path("out/evaluation-vegas-quick/evaluation.md")).unwrap();
+    let words = draft.split_whitespace().collect::<Vec<_>>().join(" ");
+    let broken =
+        "## Bounds that the law breaks 1. EV-04, Bufferbloat (RFC 9743, 5.1.2, MUST consider): standing queue, ";
+    assert!(words.contains(broken) && words.contains("; bound: at most 0.000000001; newreno: "), "{draft}");
     let verdicts = fs::read(bench.path("out/evaluation-vegas-quick/verdicts.json")).unwrap();
     fs::write(bench.path("before.json"), &verdicts).unwrap();
     assert_eq!(bench.run(&evaluate(&["--against", "before.json"])).status, 0);
