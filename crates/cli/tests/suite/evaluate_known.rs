@@ -114,6 +114,25 @@ fn a_standing_queue_grows_with_the_buffer_and_not_under_codel() {
     }
 }
 
+/// At every level of RFC 7928, PIE holds the mean delay at its target of 15 ms (RFC 8033, section 1), and CoDel keeps the standing queue
+/// below its target of 5 ms (RFC 8289, section 4.3); the delay under drop-tail is that of a full buffer, 100 ms.
+#[test]
+#[ignore = "many seconds of packets: `make nightly` runs it"]
+fn pie_and_codel_keep_their_targets_at_every_level_of_congestion() {
+    let bench = Bench::new();
+    battery::write(&bench, "AQ-11", &[r#"ecn = "off", level = ["Q2, mild", "Q2, medium", "Q2, heavy"]"#]);
+    let criteria = criteria(&bench, "pie");
+    let (delays, standing) = (measure(&criteria[0], "delay-mean"), measure(&criteria[0], "standing-queue"));
+    assert_eq!((cells(delays).len(), cells(standing).len()), (3, 3));
+    for cell in cells(delays) {
+        let pie = mean(cell, "law");
+        assert!((0.012..0.018).contains(&pie) && mean(cell, "droptail") > 0.065, "{cell}");
+    }
+    for cell in cells(standing) {
+        assert!(mean(cell, "codel") < 0.005 && mean(cell, "droptail") > 0.03, "{cell}");
+    }
+}
+
 /// Without queues of their own, DCTCP responds to a mark with less than CUBIC does.
 #[test]
 #[ignore = "many seconds of packets: `make nightly` runs it"]
