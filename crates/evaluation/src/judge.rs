@@ -385,6 +385,8 @@ mod tests {
     use crate::criterion::tests::GOOD;
     use serde_json::json;
 
+    const STANDARD: Scope = Scope { extent: Extent::Standard, linux: false };
+
     /// Ten seeds of each buffer, half of them `by` above `mean` and half below.
     fn seeds(buffer: &str, mean: f64, by: f64) -> Vec<Cell> {
         let one = |seed: u32| {
@@ -397,15 +399,20 @@ mod tests {
         (1..=10).map(one).collect()
     }
 
-    /// The numbers of seeds that cells get, and the verdict.
-    fn more(cells: &[Cell]) -> (Vec<usize>, Verdict) {
+    /// The outcome of these cells at the standard extent, with a bound of 1.
+    fn at_most_one(cells: &[Cell]) -> (Criterion, Outcome) {
         let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
         let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
         let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
-        let scope = Scope { extent: Extent::Standard, linux: false };
-        let judging = Judging { law: "fast", name: "fast", baselines: &[], scope };
+        let judging = Judging { law: "fast", name: "fast", baselines: &[], scope: STANDARD };
         let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
-        (wants_more(&criterion, &outcome, scope).map(|(seeds, ..)| seeds).collect(), outcome.verdict)
+        (criterion, outcome)
+    }
+
+    /// The numbers of seeds that cells get, and the verdict.
+    fn more(cells: &[Cell]) -> (Vec<usize>, Verdict) {
+        let (criterion, outcome) = at_most_one(cells);
+        (wants_more(&criterion, &outcome, STANDARD).map(|(seeds, ..)| seeds).collect(), outcome.verdict)
     }
 
     /// A mean one standard error below its bound takes about forty seeds at 95 %: within reach. One a tenth of that below takes
@@ -428,12 +435,7 @@ mod tests {
         let near = seeds("1 bdp", 0.9, 0.12);
         let failing = seeds("8 bdp", 2.0, 0.1);
         let verdicts = |cells: &[Cell]| {
-            let text = GOOD.replace("dynamics.standing_queue_s", "delay_s");
-            let text = text.replace("at_most_times = 2.0, of = \"newreno\"", "at_most = 1.0");
-            let criterion = Criterion::parse(&text, "EV-04.toml").unwrap();
-            let scope = Scope { extent: Extent::Standard, linux: false };
-            let judging = Judging { law: "fast", name: "fast", baselines: &[], scope };
-            let outcome = judge(&criterion, judging, |_| Runs { cells, refused: None });
+            let (_, outcome) = at_most_one(cells);
             outcome.measures[0].cells.iter().map(|cell| cell.verdict).collect::<Vec<_>>()
         };
         assert_eq!(verdicts(&near), [Verdict::Undecided]);

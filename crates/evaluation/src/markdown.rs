@@ -52,12 +52,18 @@ pub fn write(evaluation: &Evaluation, command: &str) -> String {
     }
     line("## Criteria");
     line("");
-    line(&summary_table(evaluation));
+    line(&summary_tables(evaluation));
     if let Some(broken) = broken(evaluation) {
         line("");
         line("## Bounds that the law breaks");
         line("");
         line(&broken);
+    }
+    if let Some(open) = open(evaluation) {
+        line("");
+        line("## Undecided, not evaluated, or not applicable");
+        line("");
+        line(&open);
     }
     if let Some(beside) = &evaluation.beside {
         line("");
@@ -143,11 +149,28 @@ pub(crate) fn not_run(outcome: &Outcome) -> Option<String> {
     Some(said.collect::<Vec<_>>().join(" ")).filter(|said| !said.is_empty())
 }
 
-/// The table of all criteria.
-fn summary_table(evaluation: &Evaluation) -> String {
-    let row = |outcome: &Outcome| vec![outcome.id.clone(), outcome.title.clone(), outcome.verdict.to_string()];
-    let rows: Vec<Vec<String>> = evaluation.criteria.iter().map(row).collect();
-    table(&["Id", "Criterion", "Verdict"], &rows)
+/// The tables of all criteria: their verdicts, and their numbers in the worst cell of the measure that decides, without intervals.
+fn summary_tables(evaluation: &Evaluation) -> String {
+    let verdict = |outcome: &Outcome| vec![outcome.id.clone(), outcome.title.clone(), outcome.verdict.to_string()];
+    let verdicts: Vec<Vec<String>> = evaluation.criteria.iter().map(verdict).collect();
+    let verdicts = table(&["Id", "Criterion", "Verdict"], &verdicts);
+    let row = |outcome: &Outcome| {
+        let (measured, cell) = outcome.headline()?;
+        let show = |x: f64| quantity(x, &measured.unit, 3);
+        let lacks = cell.runs() > cell.law.seeds.len() || cell.law.bimodal;
+        let own = if lacks { briefly(cell, &show) } else { show(cell.law.mean) };
+        let theirs = evaluation.baselines.iter().map(|name| of_baseline(cell, name, &show));
+        Some([outcome.id.clone(), own].into_iter().chain(theirs).collect())
+    };
+    let rows: Vec<Vec<String>> = evaluation.criteria.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return verdicts;
+    }
+    let about =
+        "The numbers are those of the worst cell of the measure that decides; the section of the criterion names both.";
+    let names = evaluation.baselines.iter().map(String::as_str);
+    let heads: Vec<&str> = ["Id", evaluation.law.as_str()].into_iter().chain(names).collect();
+    format!("{verdicts}\n{}\n\n{}", wrapped(about), table(&heads, &rows))
 }
 
 /// The bounds that the law breaks, each with its measure, its worst cell and the numbers of the baselines there; none if there is none.
@@ -173,6 +196,24 @@ fn broken(evaluation: &Evaluation) -> Option<String> {
     };
     let failing = evaluation.criteria.iter().filter(|outcome| outcome.verdict == Verdict::Fails);
     let found: Vec<String> = failing.filter_map(one).collect();
+    (!found.is_empty()).then(|| list(found.iter().map(String::as_str)))
+}
+
+/// The criteria without an answer, with the reasons; none if there is none.
+fn open(evaluation: &Evaluation) -> Option<String> {
+    let one = |outcome: &Outcome| {
+        let Outcome { id, title, verdict, .. } = outcome;
+        let why = match (verdict, &outcome.why) {
+            (Verdict::NotEvaluated | Verdict::NotApplicable, Some(why)) => why.trim_end_matches('.').to_owned(),
+            (Verdict::Undecided, _) => {
+                let (measured, cell) = outcome.headline()?;
+                format!("{} at {}", measured.title, cell.words())
+            }
+            _ => return None,
+        };
+        Some(format!("{id}, {title}, {verdict}: {why}."))
+    };
+    let found: Vec<String> = evaluation.criteria.iter().filter_map(one).collect();
     (!found.is_empty()).then(|| list(found.iter().map(String::as_str)))
 }
 
