@@ -21,7 +21,7 @@ use penstock_report::page::{Page, Section};
 
 use crate::arguments::{self, WorldName};
 use crate::failure::{Done, Failure};
-use crate::folder::{Folder, slug};
+use crate::folder::{Folder, slug_with_hash};
 use crate::record;
 use crate::{interrupt, machine, of_quic, pages, program, registry, scenario, terminal};
 use gate::Gate;
@@ -71,7 +71,7 @@ pub(crate) fn evaluate(arguments: &arguments::Evaluate) -> Result<Done, Failure>
     let world = scenario::one_world(name, awake)?;
     let scope = Scope { extent, linux: name == WorldName::Linux };
     let real = if beside { Some(scenario::one_world(WorldName::Linux, awake)?) } else { None };
-    let place = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
+    let place = if subject.is_plain() { subject.name.clone() } else { slug_with_hash(&subject.setting(false)) };
     let mut name = format!("evaluation-{place}-{}", extent.word());
     if !arguments.only.is_empty() {
         // The page of all criteria stays.

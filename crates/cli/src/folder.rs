@@ -5,6 +5,9 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use penstock_record::hexadecimal;
+use sha2::{Digest, Sha256};
+
 use crate::disk;
 use crate::draft::{self, Draft};
 use crate::failure::Failure;
@@ -227,6 +230,9 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
+/// The most characters of a text in a file name.
+const SLUG: usize = 60;
+
 /// A text as part of a file name: letters, digits and dashes.
 pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
@@ -237,7 +243,17 @@ pub(crate) fn slug(text: &str) -> String {
             slug.push('-');
         }
     }
-    slug.trim_matches(['-', '.']).chars().take(60).collect()
+    slug.trim_matches(['-', '.']).chars().take(SLUG).collect()
+}
+
+/// The same; a text that is too long ends with a hash of the whole, so that two that differ in their ends stay apart.
+pub(crate) fn slug_with_hash(text: &str) -> String {
+    let slug = slug(text);
+    if slug.len() < SLUG {
+        return slug;
+    }
+    let hash = &hexadecimal(&Sha256::digest(text))[..8];
+    format!("{}-{hash}", slug[..SLUG - hash.len() - 1].trim_end_matches(['-', '.']))
 }
 
 /// Whether a directory has the name of a record that was set aside, because it was not whole.
@@ -331,5 +347,9 @@ mod tests {
     fn slugs_are_fit_for_files() {
         assert_eq!(slug("NewReno/RED, 155 Mbit/s"), "newreno-red-155-mbit-s");
         assert_eq!(slug("../etc"), "etc");
+        let (one, two) = (format!("{} seed1", "a ".repeat(40)), format!("{} seed2", "a ".repeat(40)));
+        assert_eq!(slug(&one), slug(&two));
+        assert_ne!(slug_with_hash(&one), slug_with_hash(&two));
+        assert_eq!((slug_with_hash(&one).len(), slug_with_hash("fast seed1").as_str()), (60, "fast-seed1"));
     }
 }

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::batch::Batch;
 use crate::failure::{Failure, causes};
-use crate::folder::{File, Folder, slug};
+use crate::folder::{File, Folder, slug, slug_with_hash};
 use crate::jobs::Made;
 use crate::machine::provenance;
 
@@ -54,7 +54,7 @@ pub(crate) fn single_name(batch: &Batch, cell: &Cell) -> String {
         let name = key.rsplit('.').next().unwrap_or(key);
         format!("{name} {value}")
     });
-    let changed = slug(&words.collect::<Vec<_>>().join(" "));
+    let changed = slug_with_hash(&words.collect::<Vec<_>>().join(" "));
     let dash = if changed.is_empty() { "" } else { "-" };
     format!("{}{dash}{changed}-seed{}", batch.stem, cell.scenario.seed.0)
 }

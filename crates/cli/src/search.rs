@@ -21,7 +21,7 @@ use toml::Value;
 
 use crate::arguments;
 use crate::failure::{Done, Failure};
-use crate::folder::{Folder, Others, slug};
+use crate::folder::{Folder, Others, slug, slug_with_hash};
 use crate::{interrupt, jobs, machine, of_quic, pages, program, record, registry, scenario, terminal};
 use runner::{Pool, note_phase};
 
@@ -64,6 +64,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         budget: (arguments.budget as usize / kinds.len()).max(1),
         seed: arguments.seed,
         plain: arguments.plain_sampler,
+        first: arguments.first,
     };
     let mut reports = Vec::new();
     for kind in &kinds {
@@ -135,6 +136,7 @@ fn one(
         kind,
         words: [objective.title.clone(), objective.about.clone()],
         phases: Vec::new(),
+        first_candidate: None,
         threshold,
         failures: Vec::new(),
         dismissed: Vec::new(),
@@ -159,6 +161,10 @@ fn one(
         terminal::detail(format!("candidate with score {score:.3}\n{}", candidate.draft.text()));
     }
     report.phases = hunted.phases;
+    report.first_candidate = hunted.first_candidate;
+    if arguments.failures > 0 && hunted.candidates.iter().any(|candidate| candidate.fitness >= threshold) {
+        terminal::note(format!("{}: the best candidates are confirmed on fresh seeds and shrunk", kind.word()));
+    }
     let (found, dismissed) = failures(&court, &hunted.candidates, arguments.failures, pool)?;
     report.dismissed = dismissed;
     for failure in found {
@@ -236,7 +242,7 @@ fn kinds(arguments: &arguments::Break, role: SubjectRole) -> Result<Vec<Kind>, F
 
 /// The name of the directory: one for each search that gives other files.
 fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> String {
-    let law = if subject.is_plain() { subject.name.clone() } else { slug(&subject.setting(false)) };
+    let law = if subject.is_plain() { subject.name.clone() } else { slug_with_hash(&subject.setting(false)) };
     let mut words = vec!["break".to_owned(), law, slug(&space.name)];
     words.extend(arguments.objective.iter().cloned());
     words.extend(arguments.jitter.iter().map(|jitter| format!("jitter {jitter}")));
@@ -246,6 +252,9 @@ fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> Strin
     if arguments.plain_sampler {
         words.push("plain".to_owned());
     }
+    if arguments.first {
+        words.push("first".to_owned());
+    }
     if arguments.failures != FAILURES {
         words.push(format!("{} failures", arguments.failures));
     }
@@ -253,7 +262,7 @@ fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> Strin
         words.push(scenario::world(arguments.world).map_or_else(|_| String::new(), |world| world.name().to_owned()));
     }
     words.push(format!("{} seed{}", arguments.budget, arguments.seed));
-    slug(&words.join(" "))
+    slug_with_hash(&words.join(" "))
 }
 
 /// The command that gives the same files.
@@ -281,6 +290,9 @@ fn command(arguments: &arguments::Break) -> String {
     if arguments.plain_sampler {
         words.push("--plain-sampler".to_owned());
     }
+    if arguments.first {
+        words.push("--first".to_owned());
+    }
     words.join(" ")
 }
 
@@ -301,6 +313,8 @@ struct Row<'a> {
     objective: Kind,
     threshold: f64,
     evaluations: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_candidate_evaluations: Option<usize>,
     phases: &'a [penstock_search::Phase],
     failures: Vec<Entry<'a>>,
     dismissed: &'a [penstock_search::Confirmed],
@@ -335,6 +349,7 @@ fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], comm
         objective: report.kind,
         threshold: report.threshold,
         evaluations: report.evaluations(),
+        first_candidate_evaluations: report.first_candidate,
         phases: &report.phases,
         failures: report.failures.iter().map(entry).collect(),
         dismissed: &report.dismissed,

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::margin::{Margin, margin};
 use crate::objective::{Kind, Role, role};
 use crate::shrink::{adversary, shrink};
-use crate::trial::{Court, Outcome, Runner};
+use crate::trial::{Court, Runner};
 
 /// The first of the fresh seeds of a candidate, and of a failure after shrinking: no search uses them.
 const FRESH: [u64; 2] = [1001, 2001];
@@ -78,29 +78,52 @@ pub fn failures<R: Runner>(
         }
         let (draft, is_less) = unexplained(&candidate.draft, &found);
         if is_less {
-            let outcomes = court.judge(std::slice::from_ref(&draft), &SHRINKING[..1], runner)?;
-            let scores = outcomes.first().and_then(Outcome::fitness);
-            if scores.is_none_or(|scores| scores[0] < court.threshold) {
+            let seed = &SHRINKING[..1];
+            let found = court.fitness(std::slice::from_ref(&draft), seed, court.threshold, runner)?;
+            if found[0].as_ref().is_none_or(|scores| scores[0] < court.threshold) {
                 explained += 1;
                 continue;
             }
         }
         tried += 1;
-        let Some(mut confirmed) = fresh(court, &draft, FRESH[0], runner)? else { continue };
-        if confirmed.confirmation == Confirmation::Found && is_phase_effect(court, &draft, runner)? {
-            confirmed.confirmation = Confirmation::PhaseEffect;
+        // A run as long as the second rung's is cheaper, and most failures show there. What needs longer has that.
+        let long = candidate.long.as_ref().map(|long| unexplained(long, &found).0);
+        let mut examined = examine(court, &draft, runner)?;
+        if let (false, Some(long)) = (matches!(examined, Examined::Failure(_)), &long) {
+            examined = examine(court, long, runner)?;
         }
-        if confirmed.confirmation != Confirmation::Found {
-            dismissed.push(confirmed);
-            continue;
-        }
-        if let Some(failure) = shrunk(court, &draft, (KEPT * confirmed.score).max(court.threshold), runner)?
-            && !found.iter().any(|before| alike(&before.draft, &failure.draft))
-        {
-            found.push(failure);
+        match examined {
+            Examined::Failure(failure) if found.iter().any(|before| alike(&before.draft, &failure.draft)) => {}
+            Examined::Failure(failure) => found.push(*failure),
+            Examined::Dismissed(confirmed) => dismissed.push(confirmed),
+            Examined::Nothing => {}
         }
     }
     Ok((found, dismissed))
+}
+
+/// The end of a candidate.
+enum Examined {
+    /// It is a failure, confirmed and shrunk.
+    Failure(Box<Failure>),
+    /// Fresh seeds do not confirm it, or it is an effect of phase.
+    Dismissed(Confirmed),
+    /// It was not run, or what shrinking left of it is not confirmed.
+    Nothing,
+}
+
+/// Confirms a draft on fresh seeds, and shrinks it.
+fn examine<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<Examined, R::Error> {
+    let Some(mut confirmed) = fresh(court, draft, FRESH[0], runner)? else { return Ok(Examined::Nothing) };
+    if confirmed.confirmation == Confirmation::Found && is_phase_effect(court, draft, runner)? {
+        confirmed.confirmation = Confirmation::PhaseEffect;
+    }
+    if confirmed.confirmation != Confirmation::Found {
+        return Ok(Examined::Dismissed(confirmed));
+    }
+    let enough = (KEPT * confirmed.score).max(court.threshold);
+    let failure = shrunk(court, draft, enough, runner)?;
+    Ok(failure.map_or(Examined::Nothing, |failure| Examined::Failure(Box::new(failure))))
 }
 
 /// A draft without the elements that failures are due to, as far as it has them; and whether that is less than the draft.
@@ -134,8 +157,11 @@ fn fresh<R: Runner>(
 fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Error> {
     let limits = Limits { jitter: court.limits.jitter.max(Time(Time::PER_SECOND / 100_000)), ..court.limits.clone() };
     let court = Court { limits: &limits, ..court.clone() };
-    let confirmed = fresh(&court, &unsettled(court.bench, draft), FRESH[0], runner)?;
-    Ok(confirmed.is_none_or(|confirmed| confirmed.confirmation == Confirmation::Dropped))
+    let seeds: Vec<u64> = (FRESH[0]..FRESH[0] + FRESH_SEEDS as u64).collect();
+    let noisy = unsettled(court.bench, draft);
+    let scores = court.fitness(std::slice::from_ref(&noisy), &seeds, f64::NEG_INFINITY, runner)?;
+    let Some(scores) = &scores[0] else { return Ok(true) };
+    Ok(2 * scores.iter().filter(|score| **score >= court.threshold).count() < scores.len())
 }
 
 /// The draft with a little noise: starts, and packets of flows without jitter.
@@ -176,15 +202,14 @@ fn shrunk<R: Runner>(
     let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Error> {
         tried += drafts.len();
         // The first seed sorts most candidates out.
-        let first = court.judge(drafts, &SHRINKING[..1], runner)?;
+        let first = court.fitness(drafts, &SHRINKING[..1], enough, runner)?;
         let mut held = vec![false; drafts.len()];
-        for (at, outcome) in first.iter().enumerate() {
-            if outcome.fitness().is_none_or(|scores| scores[0] < enough) {
+        for (at, scores) in first.into_iter().enumerate() {
+            if scores.is_none_or(|scores| scores[0] < enough) {
                 continue;
             }
-            let all = court.judge(&drafts[at..=at], &SHRINKING, runner)?;
-            let scores = all.first().and_then(Outcome::fitness);
-            if scores.and_then(|scores| mean(&scores)).is_none_or(|mean| mean < enough) {
+            let all = court.fitness(&drafts[at..=at], &SHRINKING, enough, runner)?;
+            if all[0].as_ref().and_then(|scores| mean(scores)).is_none_or(|mean| mean < enough) {
                 continue;
             }
             // What points to the mechanism stays: otherwise it is another failure.

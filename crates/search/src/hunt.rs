@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::gene::Genome;
 use crate::sampler::{Evolution, Genetic, Hypercube, Sampler, cautious};
 use crate::space::Space;
-use crate::trial::{Court, Outcome, Runner};
+use crate::trial::{Court, Runner};
 
 /// The rungs of a candidate: seeds, and the length of the scored part. The cost of one evaluation is that of the first.
 const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
@@ -34,6 +34,8 @@ pub struct Effort {
     pub seed: u64,
     /// True if only the plain sampler is used, a Latin hypercube.
     pub plain: bool,
+    /// True if the search ends with the first candidate that reaches the threshold at the last rung too.
+    pub first: bool,
 }
 
 /// The results of a phase of the search.
@@ -54,8 +56,10 @@ pub struct Phase {
 pub struct Candidate {
     /// Its genome.
     pub genome: Genome,
-    /// Its scenario, without a law under test.
+    /// Its scenario with the length of the second rung, without a law under test.
     pub draft: Draft,
+    /// The same with the length of the last rung, if it has been there.
+    pub long: Option<Draft>,
     /// Its mean fitness less two standard errors, at the last rung that it reached.
     pub fitness: f64,
 }
@@ -67,6 +71,9 @@ pub struct Hunted {
     pub candidates: Vec<Candidate>,
     /// The phases.
     pub phases: Vec<Phase>,
+    /// The evaluations that were spent when the first scenario reached the threshold at the second rung; none if none did. If the
+    /// search ends with the first, only a scenario that does so at the last rung too counts.
+    pub first_candidate: Option<usize>,
 }
 
 /// A search under way.
@@ -87,6 +94,11 @@ struct Hunt<'a, R> {
     spent: usize,
     refused: usize,
     best: f64,
+    first_candidate: Option<usize>,
+    /// If the search ends with the first candidate: the scenarios that have been at the last rung, and the one that holds there.
+    first: bool,
+    asked: BTreeSet<String>,
+    held: Option<Candidate>,
 }
 
 /// Searches a space.
@@ -109,6 +121,10 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         spent: 0,
         refused: 0,
         best: f64::NEG_INFINITY,
+        first_candidate: None,
+        first: effort.first,
+        asked: BTreeSet::new(),
+        held: None,
     };
     let until = |share: f64| libm::floor(share * effort.budget as f64) as usize;
     if effort.plain {
@@ -116,7 +132,9 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         hunt.follow(&mut plain, &mut stream, until(SHARES[1]))?;
         hunt.end_phase("Latin hypercube");
     } else {
-        hunt.try_all(&space.corpus())?;
+        let corpus = space.corpus();
+        hunt.try_all(&corpus)?;
+        hunt.hold_first(&corpus)?;
         hunt.end_phase("corpus");
         let points = PLAIN.min(until(SHARES[0]) / 2);
         let mut plain = Hypercube::new(genes.clone(), points);
@@ -133,13 +151,17 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         }
         hunt.end_phase("CMA-ES");
     }
+    if let Some(held) = hunt.held.take() {
+        hunt.end_phase("last rung");
+        return Ok(Hunted { candidates: vec![held], phases: hunt.phases, first_candidate: hunt.first_candidate });
+    }
     let best = hunt.shapes();
     let mut candidates = hunt.last_rung(&best)?;
     hunt.end_phase("last rung");
     // What had no last rung goes behind what had one.
     let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
     candidates.extend(best.into_iter().filter(|candidate| !have.contains(&candidate.genome)));
-    Ok(Hunted { candidates, phases: hunt.phases })
+    Ok(Hunted { candidates, phases: hunt.phases, first_candidate: hunt.first_candidate })
 }
 
 impl<R: Runner> Hunt<'_, R> {
@@ -151,7 +173,7 @@ impl<R: Runner> Hunt<'_, R> {
         until: usize,
     ) -> Result<(), R::Error> {
         let mut barren = 0;
-        while self.spent < until && barren < BARREN {
+        while self.spent < until && barren < BARREN && self.held.is_none() {
             let mut genomes = sampler.ask(stream);
             genomes.truncate(until.saturating_sub(self.spent));
             if genomes.is_empty() {
@@ -160,6 +182,7 @@ impl<R: Runner> Hunt<'_, R> {
             let before = self.spent;
             let scores = self.try_all(&genomes)?;
             sampler.learn(&scores);
+            self.hold_first(&genomes)?;
             barren = if self.spent == before { barren + 1 } else { 0 };
         }
         Ok(())
@@ -182,9 +205,9 @@ impl<R: Runner> Hunt<'_, R> {
             texts.push(text);
         }
         let drafts: Vec<Draft> = new.values().cloned().collect();
-        let outcomes = self.court.judge(&drafts, &seeds(0), self.runner)?;
-        for (text, outcome) in new.into_keys().zip(outcomes) {
-            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |fitness| fitness[0]);
+        let found = self.court.fitness(&drafts, &seeds(0), f64::NEG_INFINITY, self.runner)?;
+        for (text, scores) in new.into_keys().zip(found) {
+            let fitness = scores.map_or(f64::NEG_INFINITY, |scores| scores[0]);
             if fitness.is_finite() {
                 self.spent += 1;
             } else {
@@ -198,6 +221,38 @@ impl<R: Runner> Hunt<'_, R> {
             self.known.entry(genome.clone()).or_insert(fitness);
         }
         Ok(genomes.iter().map(|genome| self.known.get(genome).copied().unwrap_or(f64::NEG_INFINITY)).collect())
+    }
+
+    /// If the search ends with the first candidate: runs those of `genomes` that have reached the threshold at the second rung at
+    /// the last one, and holds the first that does so there too.
+    fn hold_first(&mut self, genomes: &[Genome]) -> Result<(), R::Error> {
+        for genome in genomes {
+            let Some(text) = self.draft(genome, 0).map(|draft| draft.text()) else { continue };
+            let fitness = self.scenarios.get(&text).copied().unwrap_or(f64::NEG_INFINITY);
+            let seems = self.promoted.contains(&text) && fitness >= self.court.threshold;
+            let room = self.spent + cost(RUNGS.len() - 1) <= self.budget;
+            if !self.first || self.held.is_some() || !seems || !room || !self.asked.insert(text.clone()) {
+                continue;
+            }
+            let Some(draft) = self.draft(genome, 1) else { continue };
+            let (at, best) = (self.spent, self.best);
+            let candidate = Candidate { genome: genome.clone(), draft, long: None, fitness };
+            match self.last_rung(&[candidate])?.pop() {
+                Some(held) if held.fitness >= self.court.threshold => {
+                    self.first_candidate = Some(at);
+                    self.held = Some(held);
+                }
+                // What the last rung refutes is worth what it has there.
+                other => {
+                    let fitness = other.map_or(f64::NEG_INFINITY, |candidate| candidate.fitness);
+                    self.known.insert(genome.clone(), fitness);
+                    self.scenarios.insert(text, fitness);
+                    self.best = best;
+                    self.first_candidate = None;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Runs those of `genomes` that seem to be failures at the second rung, once each, while there is budget: a short run with one
@@ -214,12 +269,15 @@ impl<R: Runner> Hunt<'_, R> {
             }
         }
         let drafts: Vec<Draft> = chosen.values().cloned().collect();
-        let outcomes = self.court.judge(&drafts, &seeds(1), self.runner)?;
-        for (text, outcome) in chosen.into_keys().zip(outcomes) {
+        let found = self.court.fitness(&drafts, &seeds(1), f64::NEG_INFINITY, self.runner)?;
+        for (text, scores) in chosen.into_keys().zip(found) {
             self.spent += cost(1);
             self.promoted.insert(text.clone());
-            let scores = outcome.fitness();
-            self.scenarios.insert(text, scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores)));
+            let fitness = scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
+            if fitness >= self.court.threshold {
+                self.first_candidate.get_or_insert(self.spent);
+            }
+            self.scenarios.insert(text, fitness);
         }
         let there = texts.iter().flatten().map(|text| self.scenarios[text]);
         self.best = there.fold(self.best, f64::max);
@@ -256,7 +314,7 @@ impl<R: Runner> Hunt<'_, R> {
             let count = seen.entry(draft.elements()).or_insert(0);
             *count += 1;
             if *count <= ALIKE {
-                candidates.push(Candidate { genome, draft, fitness });
+                candidates.push(Candidate { genome, draft, long: None, fitness });
             }
         }
         candidates
@@ -266,22 +324,21 @@ impl<R: Runner> Hunt<'_, R> {
     fn last_rung(&mut self, candidates: &[Candidate]) -> Result<Vec<Candidate>, R::Error> {
         let last = RUNGS.len() - 1;
         let many = self.budget.saturating_sub(self.spent) / cost(last);
-        let chosen: Vec<(Genome, Draft)> = candidates
+        let chosen: Vec<(&Candidate, Draft)> = candidates
             .iter()
             .take(many)
-            .filter_map(|candidate| Some((candidate.genome.clone(), self.draft(&candidate.genome, last)?)))
+            .filter_map(|candidate| Some((candidate, self.draft(&candidate.genome, last)?)))
             .collect();
         let drafts: Vec<Draft> = chosen.iter().map(|(_, draft)| draft.clone()).collect();
-        let outcomes = self.court.judge(&drafts, &seeds(last), self.runner)?;
+        let found = self.court.fitness(&drafts, &seeds(last), f64::NEG_INFINITY, self.runner)?;
         let mut ranked = Vec::new();
-        for ((genome, draft), outcome) in chosen.into_iter().zip(outcomes) {
-            let Outcome::Run(_) = &outcome else {
+        for ((candidate, long), scores) in chosen.into_iter().zip(found) {
+            let Some(scores) = scores else {
                 self.refused += 1;
                 continue;
             };
             self.spent += cost(last);
-            let fitness = outcome.fitness().map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
-            ranked.push(Candidate { genome, draft, fitness });
+            ranked.push(Candidate { long: Some(long), fitness: cautious(&scores), ..candidate.clone() });
         }
         ranked.sort_by(|a, b| b.fitness.total_cmp(&a.fitness).then_with(|| a.genome.cmp(&b.genome)));
         self.best = ranked.first().map_or(self.best, |candidate| candidate.fitness);
@@ -356,9 +413,10 @@ cc     = { law = "cubic" }
 "flows.test.rtt" = "40 ms"
 "#;
 
-    /// Vegas uses nothing, and all else everything: each scenario is a failure, so that each is promoted.
-    #[derive(Default)]
+    /// Vegas uses nothing in runs of up to `shows_for_s`, and all else everything: each scenario is a failure, so that each is
+    /// promoted.
     struct Lopsided {
+        shows_for_s: f64,
         /// Seconds that count of runs of the law under test.
         scored_s: f64,
     }
@@ -368,11 +426,12 @@ cc     = { law = "cubic" }
 
         fn measure(&mut self, _: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, ()> {
             let measure = |scenario: &Scenario| {
-                let fails = scenario.groups["test"].cc.law.name == "vegas";
-                if fails {
-                    self.scored_s += (scenario.duration - scenario.warmup).seconds();
+                let is_tested = scenario.groups["test"].cc.law.name == "vegas";
+                let scored_s = (scenario.duration - scenario.warmup).seconds();
+                if is_tested {
+                    self.scored_s += scored_s;
                 }
-                Ok(if fails { 0.0 } else { 1.0 })
+                Ok(if is_tested && scored_s <= self.shows_for_s { 0.0 } else { 1.0 })
             };
             Ok(scenarios.iter().map(measure).collect())
         }
@@ -390,12 +449,42 @@ cc     = { law = "cubic" }
         let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
         let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
         for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {
-            let mut runner = Lopsided::default();
-            let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain }, &mut runner).unwrap();
+            let mut runner = Lopsided { shows_for_s: f64::INFINITY, scored_s: 0.0 };
+            let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain, first: false }, &mut runner).unwrap();
             let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
             assert!(spent <= budget, "{spent} of {budget}");
             assert_eq!(spent as f64, runner.scored_s / 20.0, "budget {budget}");
             assert!(budget < 60 || spent * 2 > budget, "{spent} of {budget}");
         }
+    }
+
+    /// A search that ends with the first candidate ends with one that the last rung does not refute.
+    #[test]
+    fn a_search_may_end_with_the_first_candidate() {
+        let space = Space::parse(SPACE, "one.toml").unwrap();
+        let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
+        let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+        let mut searched = |shows_for_s: f64, first: bool| {
+            let mut runner = Lopsided { shows_for_s, scored_s: 0.0 };
+            let hunted =
+                hunt(&space, &court, Effort { budget: 400, seed: 1, plain: false, first }, &mut runner).unwrap();
+            let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+            assert_eq!(spent as f64, runner.scored_s / 20.0);
+            (hunted, spent)
+        };
+        let (hunted, spent) = searched(f64::INFINITY, true);
+        // One scenario to begin with: the corpus has no other.
+        assert_eq!((spent, hunted.first_candidate, hunted.candidates.len()), (1 + 9 + 45, Some(10), 1));
+        assert!(hunted.candidates[0].long.is_some());
+        let (hunted, spent) = searched(60.0, true);
+        assert_eq!(hunted.first_candidate, None);
+        assert!(
+            spent > 200
+                && hunted.candidates.iter().all(|candidate| candidate.long.is_none() || candidate.fitness < 0.5)
+        );
+        let (hunted, spent) = searched(60.0, false);
+        assert_eq!(hunted.first_candidate, Some(10));
+        assert!(spent > 200);
     }
 }

@@ -115,6 +115,11 @@ impl Kind {
         matches!(self, Self::Loss | Self::Harm | Self::Fct)
     }
 
+    /// True if a law fails only where a reference does well.
+    pub(crate) const fn is_conditional(self) -> bool {
+        !matches!(self, Self::Queue | Self::Loss | Self::Harm | Self::Fct | Self::Unsafe)
+    }
+
     /// True if it is about the time after a start or a change, so that nothing is left out as warm-up.
     pub(crate) const fn is_transient(self) -> bool {
         matches!(self, Self::Latecomer | Self::Recover | Self::Fct | Self::Timid | Self::Unsafe)
@@ -188,6 +193,7 @@ impl Kind {
             Self::Stall => lowest - 1.0,
             Self::Recover => lowest / 25.0 - 1.0,
             Self::Oscillate => lowest / 0.5 - 1.0,
+            // Not conditional.
             Self::Queue | Self::Loss | Self::Harm | Self::Fct | Self::Unsafe => 0.0,
         };
         (short > 0.0).then_some(short)

@@ -23,6 +23,8 @@ pub struct Report {
     pub words: [String; 2],
     /// The phases.
     pub phases: Vec<Phase>,
+    /// The evaluations that were spent when the first candidate reached the threshold with three seeds; none if none did.
+    pub first_candidate: Option<usize>,
     /// The score from which on the law has failed.
     pub threshold: f64,
     /// The failures.
@@ -61,6 +63,7 @@ impl Report {
             return format!("not searched: {why}");
         }
         match self.failures.len() {
+            0 if self.first_candidate.is_some() => "candidates, but no confirmed failure".to_owned(),
             0 => format!("nothing found in {} evaluations of the space {}", self.evaluations(), space.name),
             1 => "1 failure".to_owned(),
             many => format!("{many} failures"),
@@ -117,6 +120,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
         Column::numbers("Threshold", ""),
         Column::numbers("Best score", ""),
         Column::numbers("Latin hypercube", ""),
+        Column::numbers("Evaluations to the first candidate", ""),
         Column::words("Conclusion"),
     ];
     let mut table = TableView::new("Objectives", columns);
@@ -130,12 +134,19 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
             short(report.threshold, 2),
             text(best),
             text(report.best("Latin hypercube")),
+            report.first_candidate.map(|evaluations| evaluations.to_string()).unwrap_or_default(),
             report.conclusion(space),
         ]);
     }
     let found: usize = reports.iter().map(|report| report.failures.len()).sum();
     let evaluations: usize = reports.iter().map(Report::evaluations).sum();
-    let callout = if found == 0 {
+    let callout = if found == 0 && reports.iter().any(|report| report.first_candidate.is_some()) {
+        let text = format!(
+            "No failure confirmed in {evaluations} evaluations of the space {}. Some candidates reached the threshold with three seeds.",
+            space.name
+        );
+        Callout { tone: Tone::Neutral, text }
+    } else if found == 0 {
         let text = format!(
             "Nothing found in {evaluations} evaluations of the space {}. This is no proof that the law never fails there.",
             space.name

@@ -42,6 +42,9 @@ pub(crate) struct Break {
     /// Sample the space by a Latin hypercube only, without the guided phases of the search, for comparison
     #[arg(long)]
     pub(crate) plain_sampler: bool,
+    /// End the search of each objective with the first candidate that reaches the threshold on five seeds of 180 s
+    #[arg(long)]
+    pub(crate) first: bool,
     /// The world that runs the scenarios: a packet simulator, a fluid model or the kernel's TCP
     #[arg(long, value_enum, default_value = "packets")]
     pub(crate) world: WorldName,
