@@ -7,8 +7,8 @@
 Options: --penstock COMMAND, --out DIR, --jobs N of each search, --together N searches. Each table is in Markdown. CPU times are
 those of the whole process.
 
-A neighbourhood has the path of a known failure. Each number that the failure depends on goes from a fourth of its value to four
-times that. The search begins at a mild end, and has the default budget. A known failure is found again if the best score at the last
+A neighbourhood has the path of a known failure. Most numbers of it go from a fourth of their value to four times that; the rate goes
+so where it is decisive. The search begins at a mild end, and has the default budget. A known failure is found again if the best score at the last
 rung is at least the score of the mild end of the band in search/known.
 
 A pair is a law, an objective and a space. PAIRS are tried in their order. A pair counts if 200 points of the plain sampler with
@@ -52,8 +52,7 @@ class Near:
 
 # Ratios: the smallest that the bounds of search/known admit. Of `underuse`: the largest share. Of `loss`: the objective's own score,
 # since what NewReno loses enters it. K1: the fair share over that of the first of four flows. K4: the mean of the clean pair over the
-# bunched one. K10: the ratio that the packets world has, for the published one is not reached. K26: `latecomer` ends 40 s after the last start, when the
-# first flow still has a third of its share; so `starve`.
+# bunched one. K10: the ratio that the packets world has, for the published one is not reached.
 NEAR = [
     Near("K01-fast-latecomers", '{ law = "fast", alpha = "20 packets" }', "latecomer", 1.557),
     Near("K02-pulses-at-the-timeout", "newreno", "underuse", 0.0132),
@@ -74,7 +73,7 @@ NEAR = [
     Near("K22-bbr-losses", "bbr", "loss", 0.8),
     Near("K23-bbr3-latecomer", "bbr3", "latecomer", 2.5),
     Near("K24-prague-beside-cubic", "prague", "coexist", 7.906),
-    Near("K26-ledbat-latecomer", "ledbat", "starve", 10.0),
+    Near("K26-ledbat-latecomer", "ledbat", "latecomer", 5.5),
     Near("K27-copa-one-early-ack", "copa", "starve", 3.414),
     Near("K28-bbr-two-round-trips", "bbr", "starve", 4.077),
     Near("K29-vivace-aggregated-acks", "vivace", "starve", 3.177),
