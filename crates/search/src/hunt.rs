@@ -20,6 +20,11 @@ const PLAIN: usize = 200;
 const SHARES: [f64; 2] = [0.65, 0.85];
 /// The number of points that evolution starts from, and of evaluations that each has.
 const EVOLUTIONS: (usize, usize) = (3, 150);
+/// Of the evaluations spent, the part for challengers: scenarios below the threshold that seem worse than all with three seeds.
+const CHALLENGES: f64 = 0.3;
+/// Of the budget that the last phase has, the part for candidates that have one seed so far, at the second rung. The last rung has
+/// the rest.
+const HALVING: f64 = 0.5;
 /// The number of candidates of one shape that go on to the last rung.
 const ALIKE: usize = 3;
 /// Proposals without an admissible one, after which a sampler is given up.
@@ -83,11 +88,17 @@ struct Hunt<'a, R> {
     runner: &'a mut R,
     /// The fitness of each genome, at the last rung that it reached.
     known: BTreeMap<Genome, f64>,
+    /// The phase that proposed each genome first, and the text of its scenario at the first rung.
+    proposed: BTreeMap<Genome, (usize, String)>,
     /// The same of each scenario: genes of absent elements have no effect.
     scenarios: BTreeMap<String, f64>,
     /// The scenarios that have run at the second rung.
     promoted: BTreeSet<String>,
     phases: Vec<Phase>,
+    /// True if challengers have three seeds too, the evaluations spent on them, and the best fitness of all that have.
+    challenges: bool,
+    challenged: usize,
+    second: f64,
     /// The budget, its part before the last rung, and the evaluations spent.
     budget: usize,
     before_last: usize,
@@ -113,9 +124,13 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         court,
         runner,
         known: BTreeMap::new(),
+        proposed: BTreeMap::new(),
         scenarios: BTreeMap::new(),
         promoted: BTreeSet::new(),
         phases: Vec::new(),
+        challenges: !effort.plain,
+        challenged: 0,
+        second: f64::NEG_INFINITY,
         budget: effort.budget,
         before_last: before_last(effort.budget),
         spent: 0,
@@ -155,7 +170,8 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         hunt.end_phase("last rung");
         return Ok(Hunted { candidates: vec![held], phases: hunt.phases, first_candidate: hunt.first_candidate });
     }
-    let best = hunt.shapes();
+    let halved = hunt.halve()?;
+    let best = hunt.shapes(halved);
     let mut candidates = hunt.last_rung(&best)?;
     hunt.end_phase("last rung");
     // What had no last rung goes behind what had one.
@@ -217,8 +233,11 @@ impl<R: Runner> Hunt<'_, R> {
         }
         self.promote(genomes, &texts)?;
         for (genome, text) in genomes.iter().zip(texts) {
-            let fitness = text.and_then(|text| self.scenarios.get(&text).copied()).unwrap_or(f64::NEG_INFINITY);
-            self.known.entry(genome.clone()).or_insert(fitness);
+            let fitness = text.as_ref().and_then(|text| self.scenarios.get(text).copied());
+            self.known.entry(genome.clone()).or_insert(fitness.unwrap_or(f64::NEG_INFINITY));
+            if let Some(text) = text {
+                self.proposed.entry(genome.clone()).or_insert((self.phases.len(), text));
+            }
         }
         Ok(genomes.iter().map(|genome| self.known.get(genome).copied().unwrap_or(f64::NEG_INFINITY)).collect())
     }
@@ -268,19 +287,79 @@ impl<R: Runner> Hunt<'_, R> {
                 chosen.insert(text, draft);
             }
         }
+        self.run_second(chosen)?;
+        self.challenge(genomes, texts)?;
+        let there = texts.iter().flatten().map(|text| self.scenarios[text]);
+        self.best = there.fold(self.best, f64::max);
+        Ok(())
+    }
+
+    /// Runs those of `genomes` at the second rung, the best first, that seem worse for the law than all that have been there. The
+    /// guided phases go after the noise of one seed otherwise.
+    fn challenge(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Error> {
+        let mut best: Vec<(f64, &Genome, &String)> = Vec::new();
+        for (genome, text) in genomes.iter().zip(texts).filter_map(|(genome, text)| Some((genome, text.as_ref()?))) {
+            best.push((self.scenarios[text], genome, text));
+        }
+        best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        for (fitness, genome, text) in best {
+            let spent = (self.challenged + cost(1)) as f64;
+            let is_open =
+                self.challenges && fitness.is_finite() && fitness > self.second && !self.promoted.contains(text);
+            let room = self.spent + cost(1) <= self.before_last && spent <= CHALLENGES * self.spent as f64;
+            if let (true, true, Some(draft)) = (is_open, room, self.draft(genome, 1)) {
+                self.challenged += cost(1);
+                self.run_second(BTreeMap::from([(text.clone(), draft)]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the best of each phase that have one seed so far at the second rung. One seed deceives, and the guided phases go after
+    /// what deceives: so the plain sampler's best have their turn beside theirs.
+    /// False if there is no budget for that.
+    fn halve(&mut self) -> Result<bool, R::Error> {
+        let rest = self.budget.saturating_sub(self.spent);
+        // One scenario has its last rung, where there is budget for it.
+        let share = libm::floor(HALVING * rest as f64) as usize;
+        let room = share.min(rest.saturating_sub(cost(RUNGS.len() - 1))) / cost(1);
+        let phases = self.proposed.values().map(|(phase, _)| phase + 1).max().unwrap_or(1);
+        let mut left = vec![room / phases; phases];
+        let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
+        for (genome, _) in self.ranked() {
+            let Some((phase, text)) = self.proposed.get(&genome).cloned() else { continue };
+            if left[phase] == 0 || self.promoted.contains(&text) || chosen.contains_key(&text) {
+                continue;
+            }
+            if let Some(draft) = self.draft(&genome, 1) {
+                left[phase] -= 1;
+                chosen.insert(text, draft);
+            }
+        }
+        self.run_second(chosen)?;
+        // What a genome is worth is what its scenario is worth.
+        for (genome, (_, text)) in &self.proposed {
+            if self.promoted.contains(text) {
+                self.known.insert(genome.clone(), self.scenarios[text]);
+            }
+        }
+        Ok(room > 0)
+    }
+
+    /// Runs drafts at the second rung, by the texts of their scenarios at the first.
+    fn run_second(&mut self, chosen: BTreeMap<String, Draft>) -> Result<(), R::Error> {
         let drafts: Vec<Draft> = chosen.values().cloned().collect();
         let found = self.court.fitness(&drafts, &seeds(1), f64::NEG_INFINITY, self.runner)?;
         for (text, scores) in chosen.into_keys().zip(found) {
             self.spent += cost(1);
             self.promoted.insert(text.clone());
             let fitness = scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
+            self.second = self.second.max(fitness);
             if fitness >= self.court.threshold {
                 self.first_candidate.get_or_insert(self.spent);
             }
             self.scenarios.insert(text, fitness);
         }
-        let there = texts.iter().flatten().map(|text| self.scenarios[text]);
-        self.best = there.fold(self.best, f64::max);
         Ok(())
     }
 
@@ -300,12 +379,17 @@ impl<R: Runner> Hunt<'_, R> {
         ranked
     }
 
-    /// The best, not too many of one shape: of the same things that are there.
-    fn shapes(&self) -> Vec<Candidate> {
+    /// The best, not too many of one shape: of the same things that are there. What has three seeds goes before what has one, if the
+    /// best with one seed have had theirs.
+    fn shapes(&self, halved: bool) -> Vec<Candidate> {
         let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();
         let mut candidates = Vec::new();
-        for (genome, fitness) in self.ranked() {
+        let is_behind = |genome: &Genome| {
+            halved && !self.proposed.get(genome).is_some_and(|(_, text)| self.promoted.contains(text))
+        };
+        let (behind, ahead): (Vec<_>, Vec<_>) = self.ranked().into_iter().partition(|(genome, _)| is_behind(genome));
+        for (genome, fitness) in ahead.into_iter().chain(behind) {
             // As long as the second rung: what lasts 20 s only is no failure.
             let Some(draft) = self.draft(&genome, 1) else { continue };
             if !texts.insert(draft.text()) {
@@ -417,8 +501,18 @@ cc     = { law = "cubic" }
     /// promoted.
     struct Lopsided {
         shows_for_s: f64,
+        /// The share that Vegas uses there.
+        used: f64,
+        /// Runs of the law under test, by the seconds that count.
+        lengths: BTreeMap<u64, usize>,
         /// Seconds that count of runs of the law under test.
         scored_s: f64,
+    }
+
+    impl Lopsided {
+        fn new(shows_for_s: f64, used: f64) -> Self {
+            Self { shows_for_s, used, lengths: BTreeMap::new(), scored_s: 0.0 }
+        }
     }
 
     impl Runner for Lopsided {
@@ -430,8 +524,9 @@ cc     = { law = "cubic" }
                 let scored_s = (scenario.duration - scenario.warmup).seconds();
                 if is_tested {
                     self.scored_s += scored_s;
+                    *self.lengths.entry(scored_s as u64).or_default() += 1;
                 }
-                Ok(if is_tested && scored_s <= self.shows_for_s { 0.0 } else { 1.0 })
+                Ok(if is_tested && scored_s <= self.shows_for_s { self.used } else { 1.0 })
             };
             Ok(scenarios.iter().map(measure).collect())
         }
@@ -449,7 +544,7 @@ cc     = { law = "cubic" }
         let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
         let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
         for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {
-            let mut runner = Lopsided { shows_for_s: f64::INFINITY, scored_s: 0.0 };
+            let mut runner = Lopsided::new(f64::INFINITY, 0.0);
             let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain, first: false }, &mut runner).unwrap();
             let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
             assert!(spent <= budget, "{spent} of {budget}");
@@ -465,8 +560,8 @@ cc     = { law = "cubic" }
         let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
         let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
         let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
-        let mut searched = |shows_for_s: f64, first: bool| {
-            let mut runner = Lopsided { shows_for_s, scored_s: 0.0 };
+        let searched = |shows_for_s: f64, first: bool| {
+            let mut runner = Lopsided::new(shows_for_s, 0.0);
             let hunted =
                 hunt(&space, &court, Effort { budget: 400, seed: 1, plain: false, first }, &mut runner).unwrap();
             let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
@@ -486,5 +581,24 @@ cc     = { law = "cubic" }
         let (hunted, spent) = searched(60.0, false);
         assert_eq!(hunted.first_candidate, Some(10));
         assert!(spent > 200);
+    }
+
+    /// Below the threshold too, more seeds and longer runs decide what is best: half of what the last phase has for each.
+    #[test]
+    fn the_best_of_one_seed_are_not_trusted() {
+        let space = Space::parse(SPACE, "one.toml").unwrap();
+        let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
+        let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+        for plain in [false, true] {
+            let mut runner = Lopsided::new(f64::INFINITY, 0.6);
+            let effort = Effort { budget: 1000, seed: 1, plain, first: false };
+            let hunted = hunt(&space, &court, effort, &mut runner).unwrap();
+            let (second, last) = (runner.lengths[&60] / RUNGS[1].0, runner.lengths[&180] / RUNGS[2].0);
+            let rest = 1000 - runner.lengths[&20];
+            assert!(second >= 4 && 2 * 9 * second <= rest, "{second} of {rest}, plain {plain}");
+            assert!(last >= 1 && 45 * last <= rest - 9 * second, "{last} of {rest}, plain {plain}");
+            assert_eq!((hunted.first_candidate, hunted.phases.last().unwrap().best), (None, 0.4));
+        }
     }
 }

@@ -2,16 +2,17 @@
 
 use penstock_law::Registry;
 use penstock_report::assemble::{SeriesLook, series_figures};
-use penstock_report::figure::{Axis, Figure, Line};
+use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::number::{quantity, short};
 use penstock_report::page::{Callout, Code, Column, Page, Section, TableView, Tone};
 use penstock_report::palette;
+use penstock_scenario::model::Scenario;
 
 use crate::confirm::{Confirmation, Confirmed};
 use crate::failure::Failure;
 use crate::hunt::Phase;
 use crate::margin::Margin;
-use crate::objective::Kind;
+use crate::objective::{Kind, Role, role};
 use crate::space::Space;
 
 /// The results of one objective.
@@ -279,7 +280,27 @@ fn over_time(failure: &Failure, registry: &Registry) -> Vec<Figure> {
         rates: &[],
     };
     let tables = failure.run.series.iter().filter(|table| ["flows", "links"].contains(&table.name.as_str()));
-    tables.flat_map(|table| series_figures(table, &look).figures).collect()
+    let mut figures: Vec<Figure> = tables.flat_map(|table| series_figures(table, &look).figures).collect();
+    for figure in figures.iter_mut().filter(|figure| figure.title == BASE) {
+        figure.lines.extend(paths(&failure.scenario));
+    }
+    figures
+}
+
+/// The figure of what flows take for their round-trip time without queues.
+const BASE: &str = "Estimated base RTT";
+
+/// The round-trip times of groups under test without queues, as lines over the run [s]: what estimates are compared with.
+fn paths(scenario: &Scenario) -> Vec<Line> {
+    let tested = scenario.groups.iter().filter(|(name, _)| role(name) == Role::Test);
+    let rtts = tested.filter_map(|(name, group)| Some((name, group.rtts(name, scenario.seed).first()?.seconds())));
+    let end = scenario.duration.seconds();
+    let line = |(name, rtt): (&String, f64)| {
+        Line::new(format!("path of {name}"), vec![(0.0, rtt), (end, rtt)])
+            .coloured(palette::PALETTE[6])
+            .styled(Style::Dashed)
+    };
+    rtts.map(line).collect()
 }
 
 /// The end of a failure, in words.
