@@ -1,0 +1,141 @@
+//! The budget of a search, its rungs, and its end with the first candidate.
+
+use std::sync::Arc;
+
+use penstock_evaluation::SubjectRole;
+use penstock_law::Registry;
+use penstock_scenario::model::Scenario;
+use penstock_scenario::world::Run;
+
+use super::*;
+use crate::case::{Bench, Contender};
+use crate::limits::Limits;
+use crate::objective::{Kind, Measure};
+
+const SPACE: &str = r#"
+format = 1
+title  = "one flow"
+[scenario]
+format   = 1
+duration = "60 s"
+[scenario.links.bottleneck]
+from   = "a"
+to     = "b"
+rate   = "10 Mbit/s"
+delay  = "1 ms"
+buffer = "10 bdp"
+duplex = true
+[scenario.flows.test]
+from   = "a"
+to     = "b"
+rtt    = "40 ms"
+cc     = { law = "cubic" }
+[genes]
+"flows.test.rtt"         = { from = "20 ms", to = "80 ms", per_decade = 12 }
+"links.bottleneck.rate"  = { from = "1 Mbit/s", to = "100 Mbit/s", per_decade = 12 }
+[[corpus]]
+"flows.test.rtt" = "40 ms"
+"#;
+
+/// Vegas uses nothing in runs of up to `shows_for_s`, and all else everything: each scenario is a failure, so that each is
+/// promoted.
+struct Lopsided {
+    shows_for_s: f64,
+    /// The share that Vegas uses there.
+    used: f64,
+    /// Runs of the law under test, by the seconds that count.
+    lengths: BTreeMap<u64, usize>,
+    /// Seconds that count of runs of the law under test.
+    scored_s: f64,
+}
+
+impl Lopsided {
+    fn new(shows_for_s: f64, used: f64) -> Self {
+        Self { shows_for_s, used, lengths: BTreeMap::new(), scored_s: 0.0 }
+    }
+}
+
+impl Runner for Lopsided {
+    type Error = ();
+
+    fn measure(&mut self, _: Kind, scenarios: &[Scenario]) -> Result<Vec<Measure>, ()> {
+        let measure = |scenario: &Scenario| {
+            let is_tested = scenario.groups["test"].cc.law.name == "vegas";
+            let scored_s = (scenario.duration - scenario.warmup).seconds();
+            if is_tested {
+                self.scored_s += scored_s;
+                *self.lengths.entry(scored_s as u64).or_default() += 1;
+            }
+            Ok(if is_tested && scored_s <= self.shows_for_s { self.used } else { 1.0 })
+        };
+        Ok(scenarios.iter().map(measure).collect())
+    }
+
+    fn observe(&mut self, _: &Scenario) -> Result<Result<Run, String>, ()> {
+        Ok(Err("no world".to_owned()))
+    }
+}
+
+/// The charge is the cost of the runs, and never more than the budget: a scenario at the second rung costs nine once.
+#[test]
+fn a_budget_is_charged_once_and_not_exceeded() {
+    let space = Space::parse(SPACE, "one.toml").unwrap();
+    let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
+    let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+    let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+    for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {
+        let mut runner = Lopsided::new(f64::INFINITY, 0.0);
+        let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain, first: false }, &mut runner).unwrap();
+        let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+        assert!(spent <= budget, "{spent} of {budget}");
+        assert_eq!(spent as f64, runner.scored_s / 20.0, "budget {budget}");
+        assert!(budget < 60 || spent * 2 > budget, "{spent} of {budget}");
+    }
+}
+
+/// A search that ends with the first candidate ends with one that the last rung does not refute.
+#[test]
+fn a_search_may_end_with_the_first_candidate() {
+    let space = Space::parse(SPACE, "one.toml").unwrap();
+    let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
+    let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+    let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+    let searched = |shows_for_s: f64, first: bool| {
+        let mut runner = Lopsided::new(shows_for_s, 0.0);
+        let hunted = hunt(&space, &court, Effort { budget: 400, seed: 1, plain: false, first }, &mut runner).unwrap();
+        let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+        assert_eq!(spent as f64, runner.scored_s / 20.0);
+        (hunted, spent)
+    };
+    let (hunted, spent) = searched(f64::INFINITY, true);
+    // One scenario to begin with: the corpus has no other.
+    assert_eq!((spent, hunted.first_candidate, hunted.candidates.len()), (1 + 9 + 45, Some(10), 1));
+    assert!(hunted.candidates[0].long.is_some());
+    let (hunted, spent) = searched(60.0, true);
+    assert_eq!(hunted.first_candidate, None);
+    assert!(
+        spent > 200 && hunted.candidates.iter().all(|candidate| candidate.long.is_none() || candidate.fitness < 0.5)
+    );
+    let (hunted, spent) = searched(60.0, false);
+    assert_eq!(hunted.first_candidate, Some(10));
+    assert!(spent > 200);
+}
+
+/// Below the threshold too, more seeds and longer runs decide what is best: half of what the last phase has for each.
+#[test]
+fn the_best_of_one_seed_are_not_trusted() {
+    let space = Space::parse(SPACE, "one.toml").unwrap();
+    let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
+    let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+    let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+    for plain in [false, true] {
+        let mut runner = Lopsided::new(f64::INFINITY, 0.6);
+        let effort = Effort { budget: 1000, seed: 1, plain, first: false };
+        let hunted = hunt(&space, &court, effort, &mut runner).unwrap();
+        let (second, last) = (runner.lengths[&60] / RUNGS[1].0, runner.lengths[&180] / RUNGS[2].0);
+        let rest = 1000 - runner.lengths[&20];
+        assert!(second >= 4 && 2 * 9 * second <= rest, "{second} of {rest}, plain {plain}");
+        assert!(last >= 1 && 45 * last <= rest - 9 * second, "{last} of {rest}, plain {plain}");
+        assert_eq!((hunted.first_candidate, hunted.phases.last().unwrap().best), (None, 0.4));
+    }
+}
