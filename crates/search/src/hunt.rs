@@ -379,7 +379,7 @@ impl<R: Runner> Hunt<'_, R> {
         ranked
     }
 
-    /// The best, not too many of one shape: of the same things that are there. What has three seeds goes before what has one, if the
+    /// The best, not too many of one shape: of the same things that are there. Scenarios with three seeds go before those with one, if the
     /// best with one seed have had theirs.
     fn shapes(&self, halved: bool) -> Vec<Candidate> {
         let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
