@@ -90,7 +90,7 @@ struct Hunt<'a, R> {
     known: BTreeMap<Genome, f64>,
     /// The phase that proposed each genome first, and the text of its scenario at the first rung.
     proposed: BTreeMap<Genome, (usize, String)>,
-    /// The same of each scenario: genes of absent elements have no effect.
+    /// The fitness of each scenario: genes of absent elements have no effect.
     scenarios: BTreeMap<String, f64>,
     /// The scenarios that have run at the second rung.
     promoted: BTreeSet<String>,
