@@ -245,12 +245,15 @@ impl<R: Runner> Hunt<'_, R> {
     /// If the search ends with the first candidate: runs those of `genomes` that have reached the threshold at the second rung at
     /// the last one, and holds the first that does so there too.
     fn hold_first(&mut self, genomes: &[Genome]) -> Result<(), R::Error> {
+        if !self.first {
+            return Ok(());
+        }
         for genome in genomes {
-            let Some(text) = self.draft(genome, 0).map(|draft| draft.text()) else { continue };
-            let fitness = self.scenarios.get(&text).copied().unwrap_or(f64::NEG_INFINITY);
+            let Some((_, text)) = self.proposed.get(genome).cloned() else { continue };
+            let fitness = self.scenarios[&text];
             let seems = self.promoted.contains(&text) && fitness >= self.court.threshold;
             let room = self.spent + cost(RUNGS.len() - 1) <= self.budget;
-            if !self.first || self.held.is_some() || !seems || !room || !self.asked.insert(text.clone()) {
+            if self.held.is_some() || !seems || !room || !self.asked.insert(text.clone()) {
                 continue;
             }
             let Some(draft) = self.draft(genome, 1) else { continue };
@@ -267,7 +270,6 @@ impl<R: Runner> Hunt<'_, R> {
                     self.known.insert(genome.clone(), fitness);
                     self.scenarios.insert(text, fitness);
                     self.best = best;
-                    self.first_candidate = None;
                 }
             }
         }
@@ -355,7 +357,8 @@ impl<R: Runner> Hunt<'_, R> {
             self.promoted.insert(text.clone());
             let fitness = scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
             self.second = self.second.max(fitness);
-            if fitness >= self.court.threshold {
+            // If the search ends with the first candidate, the last rung decides which that is.
+            if fitness >= self.court.threshold && !self.first {
                 self.first_candidate.get_or_insert(self.spent);
             }
             self.scenarios.insert(text, fitness);
@@ -379,8 +382,8 @@ impl<R: Runner> Hunt<'_, R> {
         ranked
     }
 
-    /// The best, not too many of one shape: of the same things that are there. Scenarios with three seeds go before those with one, if the
-    /// best with one seed have had theirs.
+    /// The best, not too many of one shape: of the same things that are there. Scenarios with three seeds go before those with one,
+    /// if the best with one seed have had theirs.
     fn shapes(&self, halved: bool) -> Vec<Candidate> {
         let mut seen: BTreeMap<Vec<String>, usize> = BTreeMap::new();
         let mut texts: BTreeSet<String> = BTreeSet::new();

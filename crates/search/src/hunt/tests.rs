@@ -76,17 +76,23 @@ impl Runner for Lopsided {
     }
 }
 
-/// The charge is the cost of the runs, and never more than the budget: a scenario at the second rung costs nine once.
-#[test]
-fn a_budget_is_charged_once_and_not_exceeded() {
+/// Searches [`SPACE`] for failures of Vegas, and returns the evaluations spent too.
+fn searched(effort: Effort, runner: &mut Lopsided) -> (Hunted, usize) {
     let space = Space::parse(SPACE, "one.toml").unwrap();
     let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
     let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
     let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
+    let hunted = hunt(&space, &court, effort, runner).unwrap();
+    let spent = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+    (hunted, spent)
+}
+
+/// The charge is the cost of the runs, and never more than the budget: a scenario at the second rung costs nine once.
+#[test]
+fn a_budget_is_charged_once_and_not_exceeded() {
     for (budget, plain) in [(1, false), (7, false), (60, false), (60, true), (400, false), (400, true)] {
         let mut runner = Lopsided::new(f64::INFINITY, 0.0);
-        let hunted = hunt(&space, &court, Effort { budget, seed: 1, plain, first: false }, &mut runner).unwrap();
-        let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+        let (_, spent) = searched(Effort { budget, seed: 1, plain, first: false }, &mut runner);
         assert!(spent <= budget, "{spent} of {budget}");
         assert_eq!(spent as f64, runner.scored_s / 20.0, "budget {budget}");
         assert!(budget < 60 || spent * 2 > budget, "{spent} of {budget}");
@@ -96,27 +102,22 @@ fn a_budget_is_charged_once_and_not_exceeded() {
 /// A search that ends with the first candidate ends with one that the last rung does not refute.
 #[test]
 fn a_search_may_end_with_the_first_candidate() {
-    let space = Space::parse(SPACE, "one.toml").unwrap();
-    let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
-    let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
-    let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
-    let searched = |shows_for_s: f64, first: bool| {
+    let ended = |shows_for_s: f64, first: bool| {
         let mut runner = Lopsided::new(shows_for_s, 0.0);
-        let hunted = hunt(&space, &court, Effort { budget: 400, seed: 1, plain: false, first }, &mut runner).unwrap();
-        let spent: usize = hunted.phases.iter().map(|phase| phase.evaluations).sum();
+        let (hunted, spent) = searched(Effort { budget: 400, seed: 1, plain: false, first }, &mut runner);
         assert_eq!(spent as f64, runner.scored_s / 20.0);
         (hunted, spent)
     };
-    let (hunted, spent) = searched(f64::INFINITY, true);
+    let (hunted, spent) = ended(f64::INFINITY, true);
     // One scenario to begin with: the corpus has no other.
     assert_eq!((spent, hunted.first_candidate, hunted.candidates.len()), (1 + 9 + 45, Some(10), 1));
     assert!(hunted.candidates[0].long.is_some());
-    let (hunted, spent) = searched(60.0, true);
+    let (hunted, spent) = ended(60.0, true);
     assert_eq!(hunted.first_candidate, None);
     assert!(
         spent > 200 && hunted.candidates.iter().all(|candidate| candidate.long.is_none() || candidate.fitness < 0.5)
     );
-    let (hunted, spent) = searched(60.0, false);
+    let (hunted, spent) = ended(60.0, false);
     assert_eq!(hunted.first_candidate, Some(10));
     assert!(spent > 200);
 }
@@ -124,14 +125,9 @@ fn a_search_may_end_with_the_first_candidate() {
 /// Below the threshold too, more seeds and longer runs decide what is best: half of what the last phase has for each.
 #[test]
 fn the_best_of_one_seed_are_not_trusted() {
-    let space = Space::parse(SPACE, "one.toml").unwrap();
-    let bench = Bench::new(Arc::new(Registry::standard()), Kind::Underuse, SubjectRole::Controller);
-    let law = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
-    let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.5 };
     for plain in [false, true] {
         let mut runner = Lopsided::new(f64::INFINITY, 0.6);
-        let effort = Effort { budget: 1000, seed: 1, plain, first: false };
-        let hunted = hunt(&space, &court, effort, &mut runner).unwrap();
+        let (hunted, _) = searched(Effort { budget: 1000, seed: 1, plain, first: false }, &mut runner);
         let (second, last) = (runner.lengths[&60] / RUNGS[1].0, runner.lengths[&180] / RUNGS[2].0);
         let rest = 1000 - runner.lengths[&20];
         assert!(second >= 4 && 2 * 9 * second <= rest, "{second} of {rest}, plain {plain}");
