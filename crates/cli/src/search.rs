@@ -129,9 +129,13 @@ fn one(
     if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
         space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
     }
-    let bench = Bench::new(Arc::clone(registry::laws()), kind, subject.role);
+    let mut bench = Bench::new(Arc::clone(registry::laws()), kind, subject.role);
+    if arguments.world == arguments::WorldName::Fluid {
+        bench = bench.without_packets();
+    }
     let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
-    let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold };
+    let varied = space.keys();
+    let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold, varied: &varied };
     let mut report = Report {
         kind,
         words: [objective.title.clone(), objective.about.clone()],

@@ -37,12 +37,25 @@ pub struct Bench {
     registry: Arc<Registry>,
     kind: Kind,
     role: SubjectRole,
+    /// True if the world has packets, and so numbers by rounds of packets.
+    packets: bool,
 }
 
 impl Bench {
     /// For one objective and a law in this role.
     pub const fn new(registry: Arc<Registry>, kind: Kind, role: SubjectRole) -> Self {
-        Self { registry, kind, role }
+        Self { registry, kind, role, packets: true }
+    }
+
+    /// The same for a world without packets: `oscillate` goes by the queue alone.
+    #[must_use]
+    pub fn without_packets(self) -> Self {
+        Self { packets: false, ..self }
+    }
+
+    /// True if the world has packets.
+    pub(crate) const fn has_packets(&self) -> bool {
+        self.packets
     }
 
     /// The objective.
@@ -174,7 +187,7 @@ impl Bench {
             }
             _ => window(SECOND_HALF, Time(u64::midpoint(plain.warmup.0, duration.0)), duration),
         }
-        if self.kind.needs_dynamics() {
+        if self.kind.needs_dynamics() && (self.packets || self.kind != Kind::Oscillate) {
             draft.set("dynamics.round", Value::from(format!("{} ps", round(&plain).0)));
         }
         draft.set("seed", Value::Integer(seed as i64));

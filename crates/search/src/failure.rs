@@ -153,8 +153,11 @@ fn fresh<R: Runner>(
     Ok(outcomes.first().and_then(|outcome| conclude(outcome, court.threshold)))
 }
 
-/// True if a failure goes away when starts differ by up to a packet time and packets by up to 10 us.
+/// True if a failure goes away when starts differ by up to a packet time and packets by up to 10 us. Only packets have phases.
 fn is_phase_effect<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<bool, R::Error> {
+    if !court.bench.has_packets() {
+        return Ok(false);
+    }
     let limits = Limits { jitter: court.limits.jitter.max(Time(Time::PER_SECOND / 100_000)), ..court.limits.clone() };
     let court = Court { limits: &limits, ..court.clone() };
     let seeds: Vec<u64> = (FRESH[0]..FRESH[0] + FRESH_SEEDS as u64).collect();

@@ -14,14 +14,15 @@ use crate::trial::{Court, Runner};
 
 /// The rungs of a candidate: seeds, and the length of the scored part. The cost of one evaluation is that of the first.
 const RUNGS: [(usize, u64); 3] = [(1, 20), (3, 60), (5, 180)];
-/// The most points that the plain sampler has at first.
-const PLAIN: usize = 200;
+/// Of the budget, the part for the points that the plain sampler has at first.
+const PLAIN: f64 = 0.2;
 /// Of the budget, the part for the phases up to the genetic search, and that for those up to the evolution of numbers.
 const SHARES: [f64; 2] = [0.65, 0.85];
 /// The number of points that evolution starts from, and of evaluations that each has.
 const EVOLUTIONS: (usize, usize) = (3, 150);
-/// Of the evaluations spent, the part for challengers: scenarios below the threshold that seem worse than all with three seeds.
-const CHALLENGES: f64 = 0.3;
+/// Of the evaluations spent, the parts for challengers: scenarios below the threshold that seem worse than all that have been at
+/// the next rung. The first is for the second rung, the other for the last.
+const CHALLENGES: [f64; 2] = [0.3, 0.2];
 /// Of the budget that the last phase has, the part for candidates that have one seed so far, at the second rung. The last rung has
 /// the rest.
 const HALVING: f64 = 0.5;
@@ -92,23 +93,23 @@ struct Hunt<'a, R> {
     proposed: BTreeMap<Genome, (usize, String)>,
     /// The fitness of each scenario: genes of absent elements have no effect.
     scenarios: BTreeMap<String, f64>,
-    /// The scenarios that have run at the second rung.
-    promoted: BTreeSet<String>,
+    /// The scenarios that have run at the second rung, and a genome of each.
+    promoted: BTreeMap<String, Genome>,
     phases: Vec<Phase>,
-    /// True if challengers have three seeds too, the evaluations spent on them, and the best fitness of all that have.
+    /// True if challengers go on to the next rung.
     challenges: bool,
-    challenged: usize,
-    second: f64,
+    /// The evaluations spent on challengers, at the second rung and at the last.
+    challenged: [usize; 2],
+    /// The scenarios that have been at the last rung, with their length there.
+    settled: BTreeMap<String, Draft>,
     /// The budget, its part before the last rung, and the evaluations spent.
     budget: usize,
     before_last: usize,
     spent: usize,
     refused: usize,
-    best: f64,
     first_candidate: Option<usize>,
-    /// If the search ends with the first candidate: the scenarios that have been at the last rung, and the one that holds there.
+    /// If the search ends with the first candidate that holds at the last rung: that one.
     first: bool,
-    asked: BTreeSet<String>,
     held: Option<Candidate>,
 }
 
@@ -126,19 +127,17 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         known: BTreeMap::new(),
         proposed: BTreeMap::new(),
         scenarios: BTreeMap::new(),
-        promoted: BTreeSet::new(),
+        promoted: BTreeMap::new(),
         phases: Vec::new(),
         challenges: !effort.plain,
-        challenged: 0,
-        second: f64::NEG_INFINITY,
+        challenged: [0; 2],
+        settled: BTreeMap::new(),
         budget: effort.budget,
         before_last: before_last(effort.budget),
         spent: 0,
         refused: 0,
-        best: f64::NEG_INFINITY,
         first_candidate: None,
         first: effort.first,
-        asked: BTreeSet::new(),
         held: None,
     };
     let until = |share: f64| libm::floor(share * effort.budget as f64) as usize;
@@ -151,7 +150,7 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
         hunt.try_all(&corpus)?;
         hunt.hold_first(&corpus)?;
         hunt.end_phase("corpus");
-        let points = PLAIN.min(until(SHARES[0]) / 2);
+        let points = until(PLAIN);
         let mut plain = Hypercube::new(genes.clone(), points);
         let here = hunt.spent + points;
         hunt.follow(&mut plain, &mut stream, here)?;
@@ -174,6 +173,10 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
     let best = hunt.shapes(halved);
     let mut candidates = hunt.last_rung(&best)?;
     hunt.end_phase("last rung");
+    // There, what the last rung says counts.
+    if let (Some(first), Some(phase)) = (candidates.first(), hunt.phases.last_mut()) {
+        phase.best = first.fitness;
+    }
     // What had no last rung goes behind what had one.
     let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
     candidates.extend(best.into_iter().filter(|candidate| !have.contains(&candidate.genome)));
@@ -250,27 +253,19 @@ impl<R: Runner> Hunt<'_, R> {
         }
         for genome in genomes {
             let Some((_, text)) = self.proposed.get(genome).cloned() else { continue };
-            let fitness = self.scenarios[&text];
-            let seems = self.promoted.contains(&text) && fitness >= self.court.threshold;
+            let seems = self.promoted.contains_key(&text) && self.scenarios[&text] >= self.court.threshold;
             let room = self.spent + cost(RUNGS.len() - 1) <= self.budget;
-            if self.held.is_some() || !seems || !room || !self.asked.insert(text.clone()) {
+            if self.held.is_some() || !seems || !room || self.settled.contains_key(&text) {
                 continue;
             }
-            let Some(draft) = self.draft(genome, 1) else { continue };
-            let (at, best) = (self.spent, self.best);
-            let candidate = Candidate { genome: genome.clone(), draft, long: None, fitness };
-            match self.last_rung(&[candidate])?.pop() {
-                Some(held) if held.fitness >= self.court.threshold => {
-                    self.first_candidate = Some(at);
-                    self.held = Some(held);
-                }
-                // What the last rung refutes is worth what it has there.
-                other => {
-                    let fitness = other.map_or(f64::NEG_INFINITY, |candidate| candidate.fitness);
-                    self.known.insert(genome.clone(), fitness);
-                    self.scenarios.insert(text, fitness);
-                    self.best = best;
-                }
+            let at = self.spent;
+            self.settle(&[(genome, &text)])?;
+            // What the last rung refutes is worth what it has there.
+            let fitness = self.scenarios[&text];
+            self.known.insert(genome.clone(), fitness);
+            if fitness >= self.court.threshold {
+                self.first_candidate = Some(at);
+                self.held = self.settled_candidate(genome, &text);
             }
         }
         Ok(())
@@ -279,42 +274,99 @@ impl<R: Runner> Hunt<'_, R> {
     /// Runs those of `genomes` that seem to be failures at the second rung, once each, while there is budget: a short run with one
     /// seed deceives.
     fn promote(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Error> {
-        let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
+        let mut chosen: BTreeMap<String, (Genome, Draft)> = BTreeMap::new();
         for (genome, text) in genomes.iter().zip(texts) {
             let Some(text) = text.clone().filter(|text| self.scenarios[text] >= self.court.threshold) else { continue };
-            if self.promoted.contains(&text) || self.spent + (chosen.len() + 1) * cost(1) > self.before_last {
+            if self.promoted.contains_key(&text) || self.spent + (chosen.len() + 1) * cost(1) > self.before_last {
                 continue;
             }
             if let Some(draft) = self.draft(genome, 1) {
-                chosen.insert(text, draft);
+                chosen.insert(text, (genome.clone(), draft));
             }
         }
         self.run_second(chosen)?;
         self.challenge(genomes, texts)?;
-        let there = texts.iter().flatten().map(|text| self.scenarios[text]);
-        self.best = there.fold(self.best, f64::max);
-        Ok(())
+        self.challenge_last()
     }
 
     /// Runs those of `genomes` at the second rung, the best first, that seem worse for the law than all that have been there. The
     /// guided phases go after the noise of one seed otherwise.
     fn challenge(&mut self, genomes: &[Genome], texts: &[Option<String>]) -> Result<(), R::Error> {
-        let mut best: Vec<(f64, &Genome, &String)> = Vec::new();
-        for (genome, text) in genomes.iter().zip(texts).filter_map(|(genome, text)| Some((genome, text.as_ref()?))) {
-            best.push((self.scenarios[text], genome, text));
-        }
-        best.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        for (fitness, genome, text) in best {
-            let spent = (self.challenged + cost(1)) as f64;
-            let is_open =
-                self.challenges && fitness.is_finite() && fitness > self.second && !self.promoted.contains(text);
-            let room = self.spent + cost(1) <= self.before_last && spent <= CHALLENGES * self.spent as f64;
-            if let (true, true, Some(draft)) = (is_open, room, self.draft(genome, 1)) {
-                self.challenged += cost(1);
-                self.run_second(BTreeMap::from([(text.clone(), draft)]))?;
+        for (genome, text) in self.best_first(genomes, texts) {
+            let best = self.best_of(self.promoted.keys());
+            let fitness = self.scenarios[text];
+            let is_open = self.challenges && fitness.is_finite() && fitness > best && !self.promoted.contains_key(text);
+            if let (true, true, Some(draft)) = (is_open, self.has_room(0), self.draft(genome, 1)) {
+                self.challenged[0] += cost(1);
+                self.run_second(BTreeMap::from([(text.clone(), (genome.clone(), draft))]))?;
             }
         }
         Ok(())
+    }
+
+    /// The same from the second rung to the last, for all that have been at the second: failures of a minute deceive too. Scenarios
+    /// that reach the threshold wait for the end.
+    fn challenge_last(&mut self) -> Result<(), R::Error> {
+        while self.challenges && self.has_room(1) {
+            let best = self.best_of(self.settled.keys());
+            let worth = |text: &String| self.scenarios[text];
+            let is_open = |text: &String| {
+                !self.settled.contains_key(text) && worth(text) > best && worth(text) < self.court.threshold
+            };
+            let open = self.promoted.iter().filter(|(text, _)| is_open(text));
+            let first = open.max_by(|a, b| worth(a.0).total_cmp(&worth(b.0)).then_with(|| b.1.cmp(a.1)));
+            let Some((text, genome)) = first.map(|(text, genome)| (text.clone(), genome.clone())) else { break };
+            self.challenged[1] += cost(2);
+            self.settle(&[(&genome, &text)])?;
+        }
+        Ok(())
+    }
+
+    /// Genomes with the texts of their scenarios, the best first.
+    fn best_first<'g>(&self, genomes: &'g [Genome], texts: &'g [Option<String>]) -> Vec<(&'g Genome, &'g String)> {
+        let all = genomes.iter().zip(texts).filter_map(|(genome, text)| Some((genome, text.as_ref()?)));
+        let mut sorted: Vec<(&Genome, &String)> = all.collect();
+        sorted.sort_by(|a, b| self.scenarios[b.1].total_cmp(&self.scenarios[a.1]).then_with(|| a.0.cmp(b.0)));
+        sorted
+    }
+
+    /// The best fitness of these scenarios.
+    fn best_of<'t>(&self, texts: impl Iterator<Item = &'t String>) -> f64 {
+        texts.filter_map(|text| self.scenarios.get(text).copied()).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// True if there is budget for one more challenger, at the second rung or at the last.
+    fn has_room(&self, at: usize) -> bool {
+        let rung = at + 1;
+        let spent = (self.challenged[at] + cost(rung)) as f64;
+        self.spent + cost(rung) <= self.before_last && spent <= CHALLENGES[at] * self.spent as f64
+    }
+
+    /// Runs scenarios at the last rung: each is worth what it has there.
+    fn settle(&mut self, chosen: &[(&Genome, &String)]) -> Result<(), R::Error> {
+        let last = RUNGS.len() - 1;
+        let found = chosen.iter().filter_map(|(genome, text)| Some((self.draft(genome, last)?, (*text).clone())));
+        let (drafts, texts): (Vec<Draft>, Vec<String>) = found.unzip();
+        let found = self.court.fitness(&drafts, &seeds(last), f64::NEG_INFINITY, self.runner)?;
+        for ((draft, text), scores) in drafts.into_iter().zip(texts).zip(found) {
+            let fitness = scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
+            if fitness.is_finite() {
+                self.spent += cost(last);
+            } else {
+                self.refused += 1;
+            }
+            self.scenarios.insert(text.clone(), fitness);
+            self.settled.insert(text, draft);
+        }
+        Ok(())
+    }
+
+    /// The candidate of a scenario that has been at the last rung, if it could be run there.
+    fn settled_candidate(&self, genome: &Genome, text: &str) -> Option<Candidate> {
+        let long = self.settled.get(text)?.clone();
+        let fitness = self.scenarios[text];
+        let draft = self.draft(genome, 1)?;
+        fitness.is_finite().then(|| Candidate { genome: genome.clone(), draft, long: Some(long), fitness })
     }
 
     /// Runs the best of each phase that have one seed so far at the second rung. One seed deceives, and the guided phases go after
@@ -327,21 +379,21 @@ impl<R: Runner> Hunt<'_, R> {
         let room = share.min(rest.saturating_sub(cost(RUNGS.len() - 1))) / cost(1);
         let phases = self.proposed.values().map(|(phase, _)| phase + 1).max().unwrap_or(1);
         let mut left = vec![room / phases; phases];
-        let mut chosen: BTreeMap<String, Draft> = BTreeMap::new();
+        let mut chosen: BTreeMap<String, (Genome, Draft)> = BTreeMap::new();
         for (genome, _) in self.ranked() {
             let Some((phase, text)) = self.proposed.get(&genome).cloned() else { continue };
-            if left[phase] == 0 || self.promoted.contains(&text) || chosen.contains_key(&text) {
+            if left[phase] == 0 || self.promoted.contains_key(&text) || chosen.contains_key(&text) {
                 continue;
             }
             if let Some(draft) = self.draft(&genome, 1) {
                 left[phase] -= 1;
-                chosen.insert(text, draft);
+                chosen.insert(text, (genome, draft));
             }
         }
         self.run_second(chosen)?;
         // What a genome is worth is what its scenario is worth.
         for (genome, (_, text)) in &self.proposed {
-            if self.promoted.contains(text) {
+            if self.promoted.contains_key(text) {
                 self.known.insert(genome.clone(), self.scenarios[text]);
             }
         }
@@ -349,14 +401,13 @@ impl<R: Runner> Hunt<'_, R> {
     }
 
     /// Runs drafts at the second rung, by the texts of their scenarios at the first.
-    fn run_second(&mut self, chosen: BTreeMap<String, Draft>) -> Result<(), R::Error> {
-        let drafts: Vec<Draft> = chosen.values().cloned().collect();
+    fn run_second(&mut self, chosen: BTreeMap<String, (Genome, Draft)>) -> Result<(), R::Error> {
+        let drafts: Vec<Draft> = chosen.values().map(|(_, draft)| draft.clone()).collect();
         let found = self.court.fitness(&drafts, &seeds(1), f64::NEG_INFINITY, self.runner)?;
-        for (text, scores) in chosen.into_keys().zip(found) {
+        for ((text, (genome, _)), scores) in chosen.into_iter().zip(found) {
             self.spent += cost(1);
-            self.promoted.insert(text.clone());
+            self.promoted.insert(text.clone(), genome);
             let fitness = scores.map_or(f64::NEG_INFINITY, |scores| cautious(&scores));
-            self.second = self.second.max(fitness);
             // If the search ends with the first candidate, the last rung decides which that is.
             if fitness >= self.court.threshold && !self.first {
                 self.first_candidate.get_or_insert(self.spent);
@@ -389,7 +440,7 @@ impl<R: Runner> Hunt<'_, R> {
         let mut texts: BTreeSet<String> = BTreeSet::new();
         let mut candidates = Vec::new();
         let is_behind = |genome: &Genome| {
-            halved && !self.proposed.get(genome).is_some_and(|(_, text)| self.promoted.contains(text))
+            halved && !self.proposed.get(genome).is_some_and(|(_, text)| self.promoted.contains_key(text))
         };
         let (behind, ahead): (Vec<_>, Vec<_>) = self.ranked().into_iter().partition(|(genome, _)| is_behind(genome));
         for (genome, fitness) in ahead.into_iter().chain(behind) {
@@ -407,28 +458,20 @@ impl<R: Runner> Hunt<'_, R> {
         candidates
     }
 
-    /// The best of `candidates` at the last rung, as many as there is budget for, ranked anew.
+    /// The best of `candidates` at the last rung, as many as there is budget for, and those that have been there, ranked anew.
     fn last_rung(&mut self, candidates: &[Candidate]) -> Result<Vec<Candidate>, R::Error> {
-        let last = RUNGS.len() - 1;
-        let many = self.budget.saturating_sub(self.spent) / cost(last);
-        let chosen: Vec<(&Candidate, Draft)> = candidates
-            .iter()
-            .take(many)
-            .filter_map(|candidate| Some((candidate, self.draft(&candidate.genome, last)?)))
-            .collect();
-        let drafts: Vec<Draft> = chosen.iter().map(|(_, draft)| draft.clone()).collect();
-        let found = self.court.fitness(&drafts, &seeds(last), f64::NEG_INFINITY, self.runner)?;
-        let mut ranked = Vec::new();
-        for ((candidate, long), scores) in chosen.into_iter().zip(found) {
-            let Some(scores) = scores else {
-                self.refused += 1;
-                continue;
-            };
-            self.spent += cost(last);
-            ranked.push(Candidate { long: Some(long), fitness: cautious(&scores), ..candidate.clone() });
-        }
+        let many = self.budget.saturating_sub(self.spent) / cost(RUNGS.len() - 1);
+        let with_text = |candidate: &Candidate| {
+            let (_, text) = self.proposed.get(&candidate.genome)?;
+            Some((candidate.genome.clone(), text.clone()))
+        };
+        let all: Vec<(Genome, String)> = candidates.iter().filter_map(with_text).collect();
+        let new = all.iter().filter(|(_, text)| !self.settled.contains_key(text)).take(many);
+        let chosen: Vec<(&Genome, &String)> = new.map(|(genome, text)| (genome, text)).collect();
+        self.settle(&chosen)?;
+        let mut ranked: Vec<Candidate> =
+            all.iter().filter_map(|(genome, text)| self.settled_candidate(genome, text)).collect();
         ranked.sort_by(|a, b| b.fitness.total_cmp(&a.fitness).then_with(|| a.genome.cmp(&b.genome)));
-        self.best = ranked.first().map_or(self.best, |candidate| candidate.fitness);
         Ok(ranked)
     }
 
@@ -438,7 +481,7 @@ impl<R: Runner> Hunt<'_, R> {
             name: name.to_owned(),
             evaluations: self.spent - before,
             refused: std::mem::take(&mut self.refused),
-            best: self.best,
+            best: self.best_of(self.scenarios.keys()),
         });
     }
 }

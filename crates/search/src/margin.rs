@@ -60,7 +60,7 @@ pub(crate) fn margin<R: Runner>(
     seeds: &[u64],
     runner: &mut R,
 ) -> Result<Option<Margin>, R::Error> {
-    let Some(spot) = decisive(draft) else { return Ok(None) };
+    let Some(spot) = decisive(draft, court.varied) else { return Ok(None) };
     let Some((now, unit)) = spot.quantity(draft) else { return Ok(None) };
     let varied = FACTORS.iter().filter_map(|factor| spot.with(draft, now * factor, 2));
     let mut drafts: Vec<Draft> = Vec::new();
@@ -163,9 +163,21 @@ fn bisect<R: Runner>(
     Ok([shows, fails])
 }
 
-/// The number that a failure most likely depends on.
-fn decisive(draft: &Draft) -> Option<Spot> {
-    let spots = Spot::all(draft);
+/// The number that a failure most likely depends on: of those that the search changes, if there is one.
+fn decisive(draft: &Draft, varied: &[String]) -> Option<Spot> {
+    let all = Spot::all(draft);
+    let changes = |spot: &Spot| {
+        let below = |key: &String| {
+            spot.key().strip_prefix(key.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        varied.iter().any(below)
+    };
+    let changed: Vec<Spot> = all.iter().filter(|spot| changes(spot)).cloned().collect();
+    first_decisive(draft, &changed).or_else(|| first_decisive(draft, &all))
+}
+
+/// The first of these numbers in the order of [`DECISIVE`].
+fn first_decisive(draft: &Draft, spots: &[Spot]) -> Option<Spot> {
     let has = |spot: &Spot, part: &str| {
         penstock_scenario::key::parts(spot.key()).unwrap_or_default().iter().skip(2).any(|key| key == part)
     };
@@ -180,6 +192,21 @@ fn decisive(draft: &Draft) -> Option<Spot> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of the numbers that the search changes, the first in the order counts; if it changes none of them, of all numbers.
+    #[test]
+    fn the_decisive_number_is_one_that_the_search_changes() {
+        let flow = "flows.test = { rtt = \"40 ms\", count = 3, jitter = { uniform = [\"0 ms\", \"5 ms\"] } }";
+        let draft = Draft::parse(flow).unwrap();
+        let of = |varied: &[&str]| {
+            let varied: Vec<String> = varied.iter().map(|key| (*key).to_owned()).collect();
+            decisive(&draft, &varied).unwrap().key().to_owned()
+        };
+        assert_eq!(of(&["flows.test.count"]), "flows.test.count");
+        assert_eq!(of(&["flows.test.count", "flows.test.rtt"]), "flows.test.rtt");
+        assert_eq!(of(&["flows.test.jitter", "flows.test.rtt"]), "flows.test.jitter.uniform");
+        assert_eq!(of(&["flows.test.jit", "flows.other"]), "flows.test.jitter.uniform");
+    }
 
     /// The boundary is searched where the failure ends: below the value in its scenario, else above it.
     #[test]

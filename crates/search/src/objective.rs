@@ -99,7 +99,7 @@ impl Kind {
             Self::Starve => ("mean rate of the others over the lowest rate", ""),
             Self::Coexist => ("rate of one kind of flows over that of the other", ""),
             Self::Queue => ("standing queue over its limit", ""),
-            Self::Oscillate => ("coefficient of variation of the rate over ten round trips", ""),
+            Self::Oscillate => ("coefficient of variation of the rate over ten round trips, or of the queue", ""),
             Self::Loss => ("share of the packets lost", ""),
             Self::Latecomer => ("fair share over the share of the first or last flow", ""),
             Self::Stall => ("longest time without a delivery", "s"),

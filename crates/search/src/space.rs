@@ -149,6 +149,11 @@ impl Space {
         self.genes.iter().map(|varied| varied.gene.clone()).collect()
     }
 
+    /// The keys that the genes change.
+    pub fn keys(&self) -> Vec<String> {
+        self.genes.iter().flat_map(|varied| varied.keys.clone()).collect()
+    }
+
     /// The scenarios to begin with: that of the space, then those of its corpus. A gene that one of them does not name is absent, or
     /// has the value nearest to that of the space's scenario.
     pub fn corpus(&self) -> Vec<Genome> {

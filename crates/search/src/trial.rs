@@ -58,6 +58,8 @@ pub struct Court<'a> {
     pub limits: &'a Limits,
     /// The score from which on the law has failed.
     pub threshold: f64,
+    /// The keys that the search changes: the decisive number of a failure is one of them, if it can be.
+    pub varied: &'a [String],
 }
 
 impl Court<'_> {
@@ -243,7 +245,13 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         let mut saved = 0;
         for kind in Kind::ALL {
             let bench = Bench::new(Arc::new(Registry::standard()), kind, SubjectRole::Controller);
-            let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: kind.threshold() };
+            let court = Court {
+                bench: &bench,
+                law: &law,
+                limits: &Limits::default(),
+                threshold: kind.threshold(),
+                varied: &[],
+            };
             for measures in [
                 [0.02, 0.9, 0.9],
                 [30.0, 1.1, 0.3],

@@ -1,4 +1,4 @@
-//! Where packets and the analysis of `penstock analyze` meet: the stability boundary of NewReno under PI.
+//! Where searches, packets and the analysis of `penstock analyze` meet: the stability boundary of NewReno under PI.
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -80,5 +80,58 @@ fn leave_the_reference(axes: &[Axis]) {
         let (kept, left) = (off(before), off(behind));
         assert!(kept <= BAND, "{key} = {}: {kept} off the reference, before the boundary", text(before));
         assert!(left > BAND, "{key} = {}: {left} off the reference, behind the boundary", text(behind));
+    }
+}
+
+/// Scores of an oscillation that begins in a fluid. Without noise a stable queue does not vary at all, and an unstable one swings by
+/// a tenth of its mean soon after the boundary: so it does not matter which of these the threshold is.
+const SCORES: [f64; 2] = [0.02, 0.05];
+
+/// The score of the objective `oscillate` at a point of an axis: that of a search which may look at one scenario only.
+fn score(bench: &Bench, key: &str, value: &str) -> f64 {
+    let number = value.parse::<f64>().map_or_else(|_| format!("\"{value}\""), |_| value.to_owned());
+    let scenario = LOOP.replace("[links", "[scenario.links").replace("[flows.ftp]", "[scenario.flows.test]");
+    let space = format!(
+        "title = \"one scenario\"\n[limits]\n[genes]\n\"{key}\" = {{ one_of = [{number}] }}\n[scenario]{}",
+        scenario.replace("{ uniform = [\"0 s\", \"10 s\"] }", "\"0 s\"").replace("sender =", "# sender =")
+    );
+    bench.write("point.toml", &format!("format = 1\n{space}"));
+    let law = "{ law = \"newreno\", ecn = true }";
+    let mut words = vec!["break", law, "--objective", "oscillate", "--space", "point.toml", "--world", "fluid"];
+    words.extend(["--budget", "1", "--failures", "0", "--threshold", "0.02", "--json"]);
+    let found = bench.json(&words);
+    found["objectives"][0]["phases"][0]["best"].as_f64().unwrap_or_else(|| panic!("no score: {found}"))
+}
+
+/// Over the number of flows, the round-trip time and the rate: the objective `oscillate` changes sides in the fluid world where the
+/// gain margin is 1, within 20 %.
+#[test]
+fn a_search_of_fluids_sees_oscillations_where_the_margin_is_zero() {
+    let bench = Bench::new();
+    bench.write("loop.toml", LOOP);
+    // At twice the rate NewReno alone, the baseline, swings by half of the queue.
+    let axes: [Axis; 3] = [
+        ("flows.ftp.count", [60.0, 20.0], |n| format!("{n:.0}")),
+        ("flows.ftp.rtt", [150.0, 400.0], |ms| format!("{ms:.1} ms")),
+        ("links.bottleneck.rate", [30.0, 60.0], |mbit| format!("{mbit:.2} Mbit/s")),
+    ];
+    for (key, ends, text) in axes {
+        let middle = |is_stable: &dyn Fn(f64) -> bool| {
+            let [mut stable, mut unstable] = ends;
+            assert!(is_stable(stable) && !is_stable(unstable), "{key}");
+            while (stable / unstable - 1.0).abs() > 0.02 {
+                let middle = f64::midpoint(stable, unstable);
+                let side = if is_stable(middle) { &mut stable } else { &mut unstable };
+                *side = middle;
+            }
+            f64::midpoint(stable, unstable)
+        };
+        let theory = middle(&|value| margin(&bench, &format!("{key}={}", text(value))) > 1.0);
+        for threshold in SCORES {
+            let searched = key.replace("ftp", "test");
+            let seen = middle(&|value| score(&bench, &searched, &text(value)) < threshold);
+            assert!((seen / theory - 1.0).abs() <= 0.2, "{key}: {seen} for {theory}, score {threshold}");
+            println!("{key}: the margin is zero at {theory:.1}, a score of {threshold} at {seen:.1}");
+        }
     }
 }

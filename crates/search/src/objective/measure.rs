@@ -8,6 +8,8 @@ use super::Kind;
 use super::role::{Role, role};
 use crate::limits::{mean, rates};
 
+/// A queue is short if its 99th percentile is below this.
+const SHORT_QUEUE_PACKETS: f64 = 10.0;
 /// The second half of the scored part.
 pub(crate) const SECOND_HALF: &str = "second-half";
 /// From 20 s to 40 s after the last flow under test began.
@@ -106,7 +108,8 @@ pub(crate) fn measure(kind: Kind, scenario: &Scenario, summary: &Summary) -> Opt
             let groups = whole.groups.iter().filter(|(name, _)| role(name) == Role::Test);
             let ellipse = groups.filter_map(|(_, group)| group.dynamics.as_ref()?.ellipse);
             let varied = ellipse.filter(|e| e.goodput_p50_bit_per_s > 0.0);
-            varied.map(|e| e.goodput_sd_bit_per_s / e.goodput_p50_bit_per_s).max_by(f64::total_cmp)
+            let rates = varied.map(|e| e.goodput_sd_bit_per_s / e.goodput_p50_bit_per_s);
+            rates.chain(queue_variation(scenario, link, whole)).max_by(f64::total_cmp)
         }
         Kind::Loss => lost(whole.links.get(link)?),
         Kind::Latecomer => {
@@ -177,6 +180,16 @@ fn worst_ratio(scenario: &Scenario, span: &Measured) -> Option<f64> {
 /// The share of arrivals that the link lost.
 fn lost(link: &LinkSummary) -> Option<f64> {
     (link.arrivals > 0).then(|| link.drops as f64 / link.arrivals as f64)
+}
+
+/// The standard deviation of the queue over its mean. None of a path that varies, or that others use too: there a queue varies
+/// whatever the law does. None of a queue that is always short: a few packets that come together are no oscillation.
+fn queue_variation(scenario: &Scenario, name: &str, span: &Measured) -> Option<f64> {
+    let varies = scenario.links.values().any(|link| !link.service.changes().is_empty() || !link.delays.is_empty());
+    let is_shared = scenario.groups.keys().any(|group| role(group) != Role::Test);
+    let link = span.links.get(name)?;
+    let is_short = link.queue_p99_packets < SHORT_QUEUE_PACKETS;
+    (!varies && !is_shared && !is_short).then(|| link.queue_sd_packets / link.queue_mean_packets)
 }
 
 /// The standing queue from which on the score is 1 [s]: the buffer, at most two round trips or 50 ms.
