@@ -84,7 +84,9 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         for found in &report.failures {
             home.put_file(&found.file, found.text.as_bytes())?;
             let law = if subject.is_plain() { &contender.name } else { &contender.setting };
-            let bounds = Bounds::of(&found.failure, law).text().map_err(Failure::Bug)?;
+            let mut bounds = Bounds::of(&found.failure, law);
+            bounds.world = (world.name() != "packets").then(|| world.name().to_owned());
+            let bounds = bounds.text().map_err(Failure::Bug)?;
             home.put_file(&found.file.replace(".toml", ".bounds.toml"), bounds.as_bytes())?;
         }
     }
@@ -129,10 +131,7 @@ fn one(
     if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
         space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
     }
-    let mut bench = Bench::new(Arc::clone(registry::laws()), kind, subject.role);
-    if arguments.world == arguments::WorldName::Fluid {
-        bench = bench.without_packets();
-    }
+    let bench = bench(kind, subject.role, pool.world_name());
     let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
     let varied = space.keys();
     let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold, varied: &varied };
@@ -178,6 +177,12 @@ fn one(
         report.failures.push(Found { failure, text, file: name });
     }
     Ok(report)
+}
+
+/// Makes the scenarios of an objective for the world of that name.
+fn bench(kind: Kind, role: SubjectRole, world: &str) -> Bench {
+    let bench = Bench::new(Arc::clone(registry::laws()), kind, role);
+    if world == "fluid" { bench.without_packets() } else { bench }
 }
 
 /// The text of a failure's file: a scenario, and above it the command, the numbers and the mechanism.

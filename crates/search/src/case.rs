@@ -187,6 +187,7 @@ impl Bench {
             }
             _ => window(SECOND_HALF, Time(u64::midpoint(plain.warmup.0, duration.0)), duration),
         }
+        // A world without rounds refuses the objectives that have no other measure.
         if self.kind.needs_dynamics() && (self.packets || self.kind != Kind::Oscillate) {
             draft.set("dynamics.round", Value::from(format!("{} ps", round(&plain).0)));
         }

@@ -104,7 +104,7 @@ pub(super) fn replay(
     }
     let mut wanted: Vec<Wanted> = Vec::new();
     for (at, file) in replayed.iter().enumerate() {
-        wanted.extend(file.wanted(at)?);
+        wanted.extend(file.wanted(at, world.name())?);
     }
     let numbers = run(&wanted, &replayed, world, threads)?;
     for (at, file) in replayed.iter().enumerate() {
@@ -195,7 +195,7 @@ enum Measured {
 
 impl Replayed {
     /// The runs that its bounds need.
-    fn wanted(&self, file: usize) -> Result<Vec<Wanted>, Failure> {
+    fn wanted(&self, file: usize, world: &str) -> Result<Vec<Wanted>, Failure> {
         let mut wanted = Vec::new();
         let folder = Path::new(&self.shown).parent().map(Path::to_path_buf).unwrap_or_default();
         let load = move |name: &str| scenario::text(&folder.join(name)).map_err(|e| e.to_string());
@@ -205,7 +205,7 @@ impl Replayed {
                 wanted.push(Wanted { file, who: None, labels: cell.labels, scenario: cell.scenario });
             }
         }
-        if let Some(bench) = self.bench() {
+        if let Some(bench) = self.bench(world) {
             let draft = Draft::parse(&self.text).map_err(|why| Failure::Input(format!("{}: {why}", self.shown)))?;
             let references = bench.references(&draft);
             let mut drafts = vec![(self.bounds.law.clone(), draft.clone())];
@@ -223,11 +223,11 @@ impl Replayed {
         Ok(wanted)
     }
 
-    fn bench(&self) -> Option<Bench> {
+    fn bench(&self, world: &str) -> Option<Bench> {
         let kind = self.bounds.objective?;
         let role =
             Subject::parse(&self.bounds.law, registry::laws()).map_or(SubjectRole::Controller, |subject| subject.role);
-        Some(Bench::new(Arc::clone(registry::laws()), kind, role))
+        Some(super::bench(kind, role, world))
     }
 
     fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {

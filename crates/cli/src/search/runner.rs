@@ -111,6 +111,11 @@ impl<'a> Pool<'a> {
         if self.written < self.order.len() { self.save() } else { Ok(()) }
     }
 
+    /// The name of the world.
+    pub(super) fn world_name(&self) -> &str {
+        self.world.name()
+    }
+
     /// Why the world cannot run a scenario.
     pub(super) fn refusal(&self, scenario: &Scenario) -> Option<String> {
         self.world.refusals(scenario).into_iter().next()

@@ -39,6 +39,17 @@ fn margin(bench: &Bench, set: &str) -> f64 {
     found["models"][0]["gain_margin"].as_f64().unwrap_or_else(|| panic!("no margin: {found}"))
 }
 
+/// Brings the ends of an axis, a stable and an unstable one, to 2 % of each other with the boundary between them.
+fn narrowed(key: &str, [mut stable, mut unstable]: [f64; 2], is_stable: impl Fn(f64) -> bool) -> [f64; 2] {
+    assert!(is_stable(stable) && !is_stable(unstable), "{key}");
+    while (stable / unstable - 1.0).abs() > 0.02 {
+        let middle = f64::midpoint(stable, unstable);
+        let side = if is_stable(middle) { &mut stable } else { &mut unstable };
+        *side = middle;
+    }
+    [stable, unstable]
+}
+
 fn mean_queue(bench: &Bench, set: &str) -> f64 {
     let summary = bench.result(&["run", "loop.toml", "--set", set, "--json"]);
     let queue: &Value = &summary["links"]["bottleneck"]["queue_mean_packets"];
@@ -66,14 +77,9 @@ fn packets_leave_the_reference_over_flows_and_rate_too() {
 fn leave_the_reference(axes: &[Axis]) {
     let bench = Bench::new();
     bench.write("loop.toml", LOOP);
-    for &(key, [mut stable, mut unstable], text) in axes {
+    for &(key, ends, text) in axes {
         let set = |value: f64| format!("{key}={}", text(value));
-        assert!(margin(&bench, &set(stable)) > 1.0 && margin(&bench, &set(unstable)) < 1.0, "{key}");
-        while (stable / unstable - 1.0).abs() > 0.02 {
-            let middle = f64::midpoint(stable, unstable);
-            let side = if margin(&bench, &set(middle)) > 1.0 { &mut stable } else { &mut unstable };
-            *side = middle;
-        }
+        let [stable, unstable] = narrowed(key, ends, |value| margin(&bench, &set(value)) > 1.0);
         let towards = if unstable > stable { 1.2 } else { 0.8 };
         let (before, behind) = (stable * (2.0 - towards), unstable * towards);
         let off = |value: f64| (mean_queue(&bench, &set(value)) / REFERENCE - 1.0).abs();
@@ -117,13 +123,7 @@ fn a_search_of_fluids_sees_oscillations_where_the_margin_is_zero() {
     ];
     for (key, ends, text) in axes {
         let middle = |is_stable: &dyn Fn(f64) -> bool| {
-            let [mut stable, mut unstable] = ends;
-            assert!(is_stable(stable) && !is_stable(unstable), "{key}");
-            while (stable / unstable - 1.0).abs() > 0.02 {
-                let middle = f64::midpoint(stable, unstable);
-                let side = if is_stable(middle) { &mut stable } else { &mut unstable };
-                *side = middle;
-            }
+            let [stable, unstable] = narrowed(key, ends, is_stable);
             f64::midpoint(stable, unstable)
         };
         let theory = middle(&|value| margin(&bench, &format!("{key}={}", text(value))) > 1.0);
