@@ -4,15 +4,15 @@
     bench/searches.py near [NAME ...]     known failures, searched from neighbourhoods of them: search/near
     bench/searches.py pairs [NAME ...]    the search beside the plain sampler, where failures are rare
 
-Options: --penstock COMMAND, --out DIR, --jobs N of each search, --together N searches. Each table is in Markdown. CPU times are
-those of the whole process.
+Options: --penstock COMMAND, --out DIR, --jobs N of each search, --together N searches, --seed N of the searches. Each table is in
+Markdown. CPU times are those of the whole process.
 
 A neighbourhood has the path of a known failure. Most numbers of it go from a fourth of their value to four times that; the rate goes
-so where it is decisive. The search begins at a mild end, and has the default budget. A known failure is found again if the best score at the last
-rung is at least the score of the mild end of the band in search/known.
+so where it is decisive. The search begins at a mild end, and has the default budget. A known failure is found again if the best
+score at the last rung is at least the score of the mild end of the band in search/known.
 
 A pair is a law, an objective and a space. PAIRS are tried in their order. A pair counts if 200 points of the plain sampler with
-another seed, 2, find no candidate: where failures are common, nothing has to be searched. The first ten that count are compared with
+the next seed find no candidate: where failures are common, nothing has to be searched. The first ten that count are compared with
 the default budget and seed 1. The search is better if it has the first candidate after fewer evaluations; where neither has one, if
 its best score at the last rung is larger by more than 0.01.
 """
@@ -129,6 +129,7 @@ def search(options, law, objective, space, more):
     """Runs `penstock break`, or raises what it says."""
     words = [options.penstock, "break", law, "--objective", objective, "--space", space, "--failures", "0", "--first"]
     words += ["--jobs", str(options.jobs), "--out", str(options.out), "--json", *more]
+    words += [] if "--seed" in more else ["--seed", str(options.seed)]
     child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     printed, errors = child.stdout.read(), child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
@@ -186,7 +187,7 @@ def pairs(options):
 
     def compared(one):
         law, objective, space, more = one
-        screen = search(options, law, objective, space, [*more, "--plain-sampler", "--budget", str(SCREEN), "--seed", "2"])
+        screen = search(options, law, objective, space, [*more, "--plain-sampler", "--budget", str(SCREEN), "--seed", str(options.seed + 1)])
         if screen.first is not None:
             return screen, None, None
         guided = search(options, law, objective, space, [*more, "--budget", str(BUDGET)])
@@ -222,6 +223,7 @@ def main():
     options.add_argument("--penstock", default=str(ROOT / "target/release/penstock"))
     options.add_argument("--out", type=pathlib.Path, default=ROOT / "out/searches")
     options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--seed", type=int, default=1)
     options.add_argument("--together", type=int, default=os.cpu_count() or 1)
     options = options.parse_args()
     return {"near": near, "pairs": pairs}[options.which](options)
