@@ -382,7 +382,7 @@ fn the_waits_of_ends_lengthen_queues() {
             "bbr3" => assert!(mean - 2.0 * error > exact.queue, "{said}"),
             "copa" => {
                 let leaves = late.iter().filter(|one| one.goodput > 70e6).count();
-                assert!(exact.queue > 100.0 && exact.goodput < 70e6 && leaves > 0, "{said}");
+                assert!(exact.queue > 100.0 && exact.goodput < 70e6 && leaves * 2 > late.len(), "{said}");
             }
             law => {
                 let (least, most) = on_path(law);
