@@ -13,7 +13,7 @@ score at the last rung is at least the score of the mild end of the band in sear
 
 A pair is a law, an objective and a space. PAIRS are tried in their order. A pair counts if 200 points of the plain sampler with
 the next seed find no candidate: where failures are common, nothing has to be searched. The first ten that count are compared with
-the default budget and seed 1. The search is better if it has the first candidate after fewer evaluations; where neither has one, if
+the default budget. The search is better if it has the first candidate after fewer evaluations; where neither has one, if
 its best score at the last rung is larger by more than 0.01.
 """
 
@@ -125,11 +125,10 @@ class Searched:
     cpu_s: float
 
 
-def search(options, law, objective, space, more):
-    """Runs `penstock break`, or raises what it says."""
+def search(options, law, objective, space, more, seed=None):
+    """Runs `penstock break` with a seed, that of the options unless given, or raises what it says."""
     words = [options.penstock, "break", law, "--objective", objective, "--space", space, "--failures", "0", "--first"]
-    words += ["--jobs", str(options.jobs), "--out", str(options.out), "--json", *more]
-    words += [] if "--seed" in more else ["--seed", str(options.seed)]
+    words += ["--jobs", str(options.jobs), "--out", str(options.out), "--json", "--seed", str(seed or options.seed), *more]
     child = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     printed, errors = child.stdout.read(), child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
@@ -187,7 +186,7 @@ def pairs(options):
 
     def compared(one):
         law, objective, space, more = one
-        screen = search(options, law, objective, space, [*more, "--plain-sampler", "--budget", str(SCREEN), "--seed", str(options.seed + 1)])
+        screen = search(options, law, objective, space, [*more, "--plain-sampler", "--budget", str(SCREEN)], options.seed + 1)
         if screen.first is not None:
             return screen, None, None
         guided = search(options, law, objective, space, [*more, "--budget", str(BUDGET)])

@@ -203,8 +203,19 @@ def quantiles(values):
     return [(share, max(0.0, values[min(len(values) - 1, int(share * len(values)))])) for share in SHARES]
 
 
+def known(found, count):
+    """The times of quantiles of so many values: one that fewer than ten exceed says little, and is the longest that ten exceed."""
+    times = []
+    for share, time in found:
+        times.append(time if count * (1 - share) >= 10 else times[-1])
+    return times
+
+
 def alike(values):
-    """Spearman's rank correlation of each value with the one before, from -1 to 1: ties have their mean rank."""
+    """Spearman's rank correlation of each value with the one before, from -1 to 1: ties have their mean rank.
+
+    `statistics.correlation` has ranks from Python 3.12 on.
+    """
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks, at = [0.0] * len(values), 0
     for _, group in groupby(order, key=values.__getitem__):
@@ -227,6 +238,8 @@ def shown(who, found):
     above = [time - whole[len(whole) // 200] for time in whole]
     for name, values in (("all, above the 0.5 % quantile", above), *zip(PARTS, zip(*times, strict=True), strict=False)):
         print(f"   {name} [us]: " + ", ".join(f"({share:g}, {time:.1f})" for share, time in quantiles(values)))
+    for_test = known(quantiles(above), len(above))
+    print("   for crates/quinn/tests/suite/waits.rs [us]: " + ", ".join(f"{time:.1f}" for time in for_test))
     print(f"   rank correlation of each answer's time with that of the answer before: {alike(list(map(sum, times))):.2f}", flush=True)
 
 

@@ -175,6 +175,13 @@ def test_quantiles_are_those_of_the_test_in_simulated_time(waits: Any) -> None:
     assert dict(waits.quantiles([-5.0, 1.0]))[0.01] == 0
 
 
+def test_a_time_that_few_answers_exceed_does_not_count(waits: Any) -> None:
+    """Of 20,000 values 20 are beyond 99.9 %, and two beyond 99.99 %."""
+    found = waits.quantiles([float(value) for value in range(20_000)])
+    assert waits.known(found, 20_000)[-3:] == [19_980, 19_980, 19_980]
+    assert waits.known(found, 200_000)[-3:] == [19_980, 19_998, 19_998]
+
+
 def test_times_that_follow_one_another_have_a_rank_correlation(waits: Any) -> None:
     """Ranks of a line follow each other, those of a zigzag turn round; of 1, 1, 3, 2 by hand: ranks 0.5, 0.5, 3, 2."""
     assert waits.alike([1.0, 2.0, 4.0, 9.0]) == pytest.approx(1)

@@ -1,6 +1,7 @@
-//! The times from arrival to answer of both ends of quinn on the emulated path, by `bench/waits.py`: docs/quinn.md says what they
-//! contain. The times are above the 0.5 % quantile. A time that fewer than ten answers exceed says little: in its place is the longest
-//! that ten exceed. The server had too few answers at 20 Mbit/s with CoDel: its times are those with drop-tail.
+//! The times from arrival to answer of both ends of quinn on the emulated path, as `bench/waits.py` prints them for this file:
+//! docs/quinn.md says what they contain. The times are above the 0.5 % quantile. A time that fewer than ten answers exceed says little:
+//! in its place is the longest that ten exceed. The server had too few answers at 20 Mbit/s with CoDel: its times are those with
+//! drop-tail.
 
 use crate::laboratory::Waits;
 
