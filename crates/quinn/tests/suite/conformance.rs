@@ -9,7 +9,7 @@ use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 
 use crate::laboratory::{Line, Makes, PACKET, makes, run};
 
-fn controllers() -> Vec<(&'static str, Makes)> {
+pub(crate) fn controllers() -> Vec<(&'static str, Makes)> {
     let ours = |name| makes(LawConfig::new(&Registry::standard(), name).unwrap().build().unwrap());
     vec![
         ("quinn's NewReno", Arc::new(NewRenoConfig::default())),

@@ -4,6 +4,7 @@
 //! over a line that is never full.
 
 pub(crate) mod moves;
+pub(crate) mod watch;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -224,7 +225,18 @@ struct Laboratory {
     begin: Instant,
     /// The datagram of a client that is lost, counted from one; none if it is zero.
     lost: u64,
+    /// What befalls datagrams of the first client, each the first with data from its time on.
+    deeds: VecDeque<(Instant, Deed)>,
     draws: Draws,
+}
+
+/// What the line does to one datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// It is lost.
+    Loses,
+    /// It gets the codepoint CE.
+    Marks,
 }
 
 fn is_client(number: usize) -> bool {
@@ -365,6 +377,7 @@ impl Laboratory {
             at_head,
             begin,
             lost: 0,
+            deeds: VecDeque::new(),
             draws: Draws(line.ends.seed),
         }
     }
@@ -535,18 +548,32 @@ impl Laboratory {
         }
     }
 
+    /// What befalls a datagram of so many bytes.
+    fn befalls(&mut self, from: usize, bytes: usize, now: Instant) -> Option<Deed> {
+        let (at, deed) = *self.deeds.front()?;
+        let has_data = from == 0 && bytes as f64 > PACKET / 2.0;
+        (has_data && at <= now).then(|| self.deeds.pop_front())?;
+        Some(deed)
+    }
+
     /// A datagram leaves an end: a client's goes over the line, a server's is only late.
     fn send(&mut self, from: usize, now: Instant, transmit: &Transmit, bytes: &[u8]) {
         assert!(transmit.segment_size.is_none(), "one datagram at a time");
         let half = self.line.rtt / 2;
         let ecn = transmit.ecn.filter(|_| self.line.marks);
-        let datagram = Datagram { to: from ^ 1, ecn, bytes: bytes[..transmit.size].to_vec() };
+        let mut datagram = Datagram { to: from ^ 1, ecn, bytes: bytes[..transmit.size].to_vec() };
         if !is_client(from) {
             return self.carry(now + half, datagram);
         }
         self.sides[from].sent += 1;
         let number = self.sides[from].sent;
-        let lost = self.line.lost_of.is_some_and(|of| number.is_multiple_of(of)) || self.lost == number;
+        let deed = self.befalls(from, transmit.size, now);
+        if deed == Some(Deed::Marks) {
+            datagram.ecn = datagram.ecn.map(|_| EcnCodepoint::Ce);
+        }
+        let lost = self.line.lost_of.is_some_and(|of| number.is_multiple_of(of))
+            || self.lost == number
+            || deed == Some(Deed::Loses);
         if let Some(left) = &mut self.sides[from].left {
             left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: transmit.size, lost });
         }

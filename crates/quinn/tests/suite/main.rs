@@ -5,6 +5,7 @@ mod conformance;
 mod counts;
 mod laboratory;
 mod paths;
+mod reactions;
 mod refused;
 mod rules;
 mod sequences;
