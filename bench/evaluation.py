@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SENDERS = ["newreno", "cubic", "bbr", "bbr3", "prague", "dctcp", "copa", "fast", "leadlag", "ccpd", "vegas"]
+SENDERS = ["newreno", "cubic", "bbr", "bbr3", "prague", "dctcp", "copa", "fast", "leadlag", "ccpd", "vegas", "quinn-newreno", "quinn-cubic"]
 QUEUES = ["red", "pi", "price", "codel", "fq-codel", "pie", "dualpi2"]
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "evaluation" / "recorded"
