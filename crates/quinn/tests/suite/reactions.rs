@@ -220,9 +220,9 @@ fn a_loss_and_a_mark_leave_the_rate_of_bbr() {
     }
 }
 
-/// Bytes before the pause: about ten seconds of data over the line of 100 ms, and five over that of 40 ms.
+/// Bytes before the pause: about ten seconds of data over the line of 100 ms, and 3.4 over that of 40 ms, so that BBR is in ProbeBW.
 fn data(name: &str) -> u64 {
-    if is_bbr(name) { 12_000_000 } else { 36_000_000 }
+    if is_bbr(name) { 8_000_000 } else { 36_000_000 }
 }
 
 /// What a flow does once it has data again.
