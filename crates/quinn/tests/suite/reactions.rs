@@ -203,7 +203,7 @@ fn a_loss_and_a_mark_leave_the_rate_of_bbr() {
             write!(row, " {least:.1} | {ratio:.4} | {after:.3} | {rate:.3} |").unwrap();
             ratios.push((least, ratio, after, rate));
         }
-        println!("| {name} | {:.1} |{row}", none.windows[at as usize],);
+        println!("| {name} | {:.1} |{row}", none.windows[at as usize]);
         assert_eq!((lost.events, marked.events), (none.events + 1, none.events + 1), "{name}");
         let long_term = |flow: &Watched| flow.number("inflight_longterm");
         assert_eq!((long_term(&lost), long_term(&marked)), (long_term(&none), long_term(&none)), "{name}");
