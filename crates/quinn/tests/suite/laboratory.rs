@@ -27,6 +27,7 @@ use quinn_proto::{
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
 use crate::sequences::Draws;
+use watch::Deed;
 
 /// A datagram [bytes].
 pub(crate) const PACKET: f64 = 1200.0;
@@ -228,15 +229,6 @@ struct Laboratory {
     /// What befalls datagrams of the first client, each the first with data from its time on.
     deeds: VecDeque<(Instant, Deed)>,
     draws: Draws,
-}
-
-/// What the line does to one datagram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
-    /// It is lost.
-    Loses,
-    /// It gets the codepoint CE.
-    Marks,
 }
 
 fn is_client(number: usize) -> bool {
@@ -546,14 +538,6 @@ impl Laboratory {
         for (transmit, bytes) in sent {
             self.send(number, now, &transmit, &bytes);
         }
-    }
-
-    /// What befalls a datagram of so many bytes.
-    fn befalls(&mut self, from: usize, bytes: usize, now: Instant) -> Option<Deed> {
-        let (at, deed) = *self.deeds.front()?;
-        let has_data = from == 0 && bytes as f64 > PACKET / 2.0;
-        (has_data && at <= now).then(|| self.deeds.pop_front())?;
-        Some(deed)
     }
 
     /// A datagram leaves an end: a client's goes over the line, a server's is only late.

@@ -12,9 +12,9 @@ use penstock_law::Registry;
 use penstock_quinn::LawConfig;
 
 use crate::conformance::controllers;
-use crate::laboratory::Deed::{Loses, Marks};
+use crate::laboratory::watch::Deed::{self, Loses, Marks};
 use crate::laboratory::watch::{Plan, Watched, watch};
-use crate::laboratory::{Deed, Line, Makes, makes};
+use crate::laboratory::{Line, Makes, makes};
 
 /// No line here drops packets of its own.
 const ENDLESS: f64 = 1e6;

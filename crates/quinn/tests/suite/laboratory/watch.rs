@@ -1,10 +1,29 @@
 //! One flow whose window is looked at each millisecond, while something befalls single datagrams, or there are no data for a while.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use penstock_quinn::Hosted;
 
-use super::{Deed, Laboratory, Left, Line, Makes, PACKET};
+use super::{Laboratory, Left, Line, Makes, PACKET};
+
+/// What the line does to one datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// It is lost.
+    Loses,
+    /// It gets the codepoint CE.
+    Marks,
+}
+
+impl Laboratory {
+    /// What befalls a datagram of so many bytes.
+    pub(super) fn befalls(&mut self, from: usize, bytes: usize, now: Instant) -> Option<Deed> {
+        let (at, deed) = *self.deeds.front()?;
+        let has_data = from == 0 && bytes as f64 > PACKET / 2.0;
+        (has_data && at <= now).then(|| self.deeds.pop_front())?;
+        Some(deed)
+    }
+}
 
 /// What happens to the flow.
 #[derive(Debug, Clone, Copy, Default)]
