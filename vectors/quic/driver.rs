@@ -2,81 +2,54 @@
 
 use serde_json::Value;
 
-/// What a stack begins with.
-pub(crate) struct Start<'a> {
-    /// The sequence in the file.
-    pub(crate) sequence: &'a Value,
-    /// The size of every datagram [bytes].
-    pub(crate) datagram_bytes: u64,
-    /// The congestion window [bytes].
-    pub(crate) window_bytes: u64,
-}
-
-/// A controller of one path, with the events of RFC 9002, appendix B.
+/// A controller of one path. README.md has its events, whose times are microseconds from the beginning of a sequence.
 pub(crate) trait Stack {
-    /// A datagram with so many bytes leaves.
     fn sent(&mut self, at_us: u64, bytes: u64);
-    /// One ACK frame acknowledges so many datagrams, the newest of which was sent then, some of them marked.
     fn acked(&mut self, at_us: u64, sent_us: u64, bytes: u64, datagrams: u64, marked: u64, limited: bool);
-    /// Datagrams are lost, the newest of which was sent then.
     fn lost(&mut self, at_us: u64, sent_us: u64, bytes: u64, persistent: bool);
-    /// The count of marks has risen, by an ACK frame whose newest datagram was sent then.
     fn echo(&mut self, at_us: u64, sent_us: u64);
-    /// The congestion window [bytes].
-    fn window(&self) -> f64;
-    /// The slow-start threshold [bytes], if it has one and tells it.
-    fn ssthresh(&self) -> Option<f64> {
-        None
-    }
-    /// The pacing rate [bit/s], if it has one.
-    fn pacing(&self) -> Option<f64> {
-        None
-    }
+    /// The window [bytes], the slow-start threshold [bytes] and the pacing rate [bit/s]; none where the stack has none.
+    fn outputs(&self) -> [Option<f64>; 3];
 }
 
-/// The outputs of a stack that are not within `bound` (`real` or `whole_datagrams`) of the file's: sequence, time, output, got, want.
+/// Makes a stack for a sequence, from the size of a datagram [bytes] and the first window [bytes].
+pub(crate) type Make<'a> = &'a mut dyn FnMut(&Value, u64, u64) -> Box<dyn Stack>;
+
+/// The outputs beyond a tolerance, `real` or `whole_datagrams`: sequence, event, time, output, the stack's number and the file's.
 ///
 /// # Panics
-/// If nothing is compared: the file has no sequences, as `prr.json`.
-pub(crate) fn differences(text: &str, bound: &str, make: &mut dyn FnMut(&Start<'_>) -> Box<dyn Stack>) -> Vec<String> {
+/// If nothing is compared, or the text is no file of vectors. `prr.json` is none.
+pub(crate) fn differences(text: &str, tolerance: &str, make: Make<'_>) -> Vec<String> {
     let file: Value = serde_json::from_str(text).expect("JSON");
-    let sequences = file["sequences"].as_array().expect("`sequences`, which prr.json lacks");
-    let number = |value: &Value, key: &str| value[key].as_u64().unwrap_or_else(|| panic!("no {key} in {value}"));
-    let (size, window_bytes) = (number(&file, "datagram_bytes"), number(&file, "initial_window_bytes"));
-    let part = |key: &str| file["tolerance"][bound][key].as_f64().expect("a number");
-    let (relative, least) = (part("relative"), part("bytes"));
+    let number = |of: &Value, key: &str| of[key].as_u64().unwrap_or_else(|| panic!("no {key} in {of}"));
+    let (size, window) = (number(&file, "datagram_bytes"), number(&file, "initial_window_bytes"));
+    let bound = |key: &str| file["tolerance"][tolerance][key].as_f64().expect("a tolerance of the file");
+    let bounds = [("cwnd_bytes", bound("bytes")), ("ssthresh_bytes", bound("bytes")), ("pacing_bit_per_s", 0.0)];
     let (mut differences, mut compared) = (Vec::new(), 0);
-    for sequence in sequences {
-        let mut stack = make(&Start { sequence, datagram_bytes: size, window_bytes });
+    for sequence in file["sequences"].as_array().expect("sequences") {
+        let mut stack = make(sequence, size, window);
         for event in sequence["events"].as_array().expect("events") {
-            let (datagrams, marked) = (number(event, "datagrams"), number(event, "marked"));
+            let (kind, datagrams) = (event["event"].as_str().expect("a word"), number(event, "datagrams"));
+            let (bytes, marked) = (size * datagrams, number(event, "marked"));
             for step in 0..number(event, "repeat") {
                 let at = number(event, "at_us") + step * number(event, "every_us");
                 let sent = number(event, "sent_us") + step * number(event, "sent_every_us");
-                let bytes = size * datagrams;
-                match event["event"].as_str().expect("a word") {
+                match kind {
                     "sent" => (0..datagrams).for_each(|_| stack.sent(at, size)),
-                    "acked" => stack.acked(at, sent, bytes, datagrams, marked, false),
-                    "limited" => stack.acked(at, sent, bytes, datagrams, marked, true),
-                    "lost" => stack.lost(at, sent, bytes, false),
-                    "persistent" => stack.lost(at, sent, bytes, true),
+                    "acked" | "limited" => stack.acked(at, sent, bytes, datagrams, marked, kind == "limited"),
+                    "lost" | "persistent" => stack.lost(at, sent, bytes, kind == "persistent"),
                     "echo" => stack.echo(at, sent),
-                    other => panic!("no event is called {other}"),
+                    _ => panic!("no event is called {kind}"),
                 }
             }
-            let outputs = [
-                ("cwnd_bytes", Some(stack.window()), least),
-                ("ssthresh_bytes", stack.ssthresh(), least),
-                ("pacing_bit_per_s", stack.pacing(), 0.0),
-            ];
-            for (key, got, least) in outputs {
-                let (Some(want), Some(got)) = (event[key].as_f64(), got) else { continue };
+            for ((key, bytes), output) in bounds.into_iter().zip(stack.outputs()) {
+                let (Some(want), Some(got)) = (event[key].as_f64(), output) else { continue };
                 compared += 1;
-                let within = (got - want).abs() <= f64::max(relative * want, least);
-                // What is not a number is not within.
+                // NaN is not within.
+                let within = (got - want).abs() <= f64::max(bound("relative") * want, bytes);
                 if !within {
-                    let (name, kind, at) = (&sequence["name"], &event["event"], &event["at_us"]);
-                    differences.push(format!("{name}, {kind} at {at} us: {key} {got:.1} for {want:.1}"));
+                    let (name, at) = (&sequence["name"], &event["at_us"]);
+                    differences.push(format!("{name}, \"{kind}\" at {at} us: {key} {got:.1} for {want:.1}"));
                 }
             }
         }

@@ -2,6 +2,7 @@
 #include "stack.h"
 
 #include <math.h>
+#include <string.h>
 
 #ifndef REDUCTION
 #define REDUCTION 0.5
@@ -17,49 +18,30 @@ void stack_begin(double datagram_bytes, double window_bytes)
 	recovery_us = -1;
 }
 
-void stack_sent(double at_us, double bytes)
+void stack_event(const char *event, double at_us, double sent_us, double bytes, double marked)
 {
-	(void)at_us, (void)bytes;
-}
-
-void stack_acked(double at_us, double sent_us, double bytes, double marked, int limited)
-{
-	(void)at_us, (void)marked;
-	if (limited || sent_us <= recovery_us)
+	(void)marked;
+	if (!strcmp(event, "sent") || !strcmp(event, "limited"))
 		return;
-	window += window < ssthresh ? bytes : size * bytes / window;
-}
-
-void stack_echo(double at_us, double sent_us)
-{
-	if (sent_us <= recovery_us)
-		return;
-	recovery_us = at_us;
-	ssthresh = window * REDUCTION;
-	window = fmax(ssthresh, 2 * size);
-}
-
-void stack_lost(double at_us, double sent_us, double bytes, int persistent)
-{
-	(void)bytes;
-	stack_echo(at_us, sent_us);
-	if (persistent) {
+	if (sent_us > recovery_us) {
+		if (!strcmp(event, "acked")) {
+			window += window < ssthresh ? bytes : size * bytes / window;
+			return;
+		}
+		/* A loss or an echo. */
+		recovery_us = at_us;
+		ssthresh = window * REDUCTION;
+		window = fmax(ssthresh, 2 * size);
+	}
+	if (!strcmp(event, "persistent")) {
 		window = 2 * size;
 		recovery_us = -1;
 	}
 }
 
-double stack_window(void)
+void stack_outputs(double outputs[3])
 {
-	return window;
-}
-
-double stack_ssthresh(void)
-{
-	return isinf(ssthresh) ? -1 : ssthresh;
-}
-
-double stack_pacing(void)
-{
-	return -1;
+	outputs[0] = window;
+	outputs[1] = isinf(ssthresh) ? -1 : ssthresh;
+	outputs[2] = -1;
 }

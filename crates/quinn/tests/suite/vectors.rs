@@ -23,10 +23,11 @@ use std::{env, fs};
 use penstock_law::Registry;
 use penstock_quinn::LawConfig;
 use quinn_proto::congestion::{ControllerFactory, CubicConfig, NewRenoConfig};
+use serde_json::Value;
 
 use crate::sequences::estimate;
 use bbr::{BbrDraft, Slip};
-use driver::{Stack, Start, differences};
+use driver::{Stack, differences};
 use files::{LONG_US, MIDDLE_US, SHORT_US};
 use format::File;
 use law::OfLaw;
@@ -102,17 +103,17 @@ fn the_files_are_what_the_laws_say() {
 #[test]
 fn answers_follow_the_documents() {
     let newreno = newreno().text();
-    let found = differences(&newreno, "real", &mut |start| Box::new(Rfc9002::new(start)));
+    let found = differences(&newreno, "real", &mut |_, _, window| Box::new(Rfc9002::new(window)));
     assert!(found.is_empty(), "{found:#?}");
     // A stack gets the window of the file.
     let other = newreno.replace(&format!("\"initial_window_bytes\": {INITIAL}"), "\"initial_window_bytes\": 24000");
-    let found = differences(&other, "real", &mut |start| Box::new(Rfc9002::new(start)));
+    let found = differences(&other, "real", &mut |_, _, window| Box::new(Rfc9002::new(window)));
     assert!(found[0].starts_with("\"slow start\", \"sent\" at 1000 us: cwnd_bytes 24000.0 for 12000.0"), "{found:#?}");
-    let found = differences(&files::prague().text(), "real", &mut |start| Box::new(PragueDraft::new(start)));
+    let found = differences(&files::prague().text(), "real", &mut |_, _, window| Box::new(PragueDraft::new(window)));
     assert!(found.is_empty(), "{found:#?}");
-    let found = differences(&cubic().text(), "real", &mut |start| Box::new(Rfc9438::new(start)));
+    let found = differences(&cubic().text(), "real", &mut |_, _, window| Box::new(Rfc9438::new(window)));
     assert!(found.is_empty(), "{found:#?}");
-    let found = differences(&bbr3().text(), "real", &mut |_| Box::new(BbrDraft::new(Slip::None)));
+    let found = differences(&bbr3().text(), "real", &mut |_, _, _| Box::new(BbrDraft::new(Slip::None)));
     assert!(found.is_empty(), "{found:#?}");
 }
 
@@ -121,7 +122,7 @@ fn answers_follow_the_documents() {
 fn the_file_of_bbr_notices_slips() {
     let text = bbr3().text();
     let sequences = |slip| -> Vec<String> {
-        let found = differences(&text, "whole_datagrams", &mut |_| Box::new(BbrDraft::new(slip)));
+        let found = differences(&text, "whole_datagrams", &mut |_, _, _| Box::new(BbrDraft::new(slip)));
         let mut names: Vec<_> = found.iter().map(|each| each.split('"').nth(1).unwrap().to_owned()).collect();
         names.dedup();
         names
@@ -241,16 +242,16 @@ fn text(name: &str) -> String {
 fn beyond(name: &str, bound: &str, make: impl Fn(u64) -> Makes) -> Vec<String> {
     let times = [SHORT_US, MIDDLE_US, LONG_US];
     let estimates = times.map(|rtt_us| estimate(Duration::from_micros(rtt_us)));
-    let mut of = |start: &Start<'_>| -> Box<dyn Stack> {
-        assert_eq!(start.datagram_bytes, DATAGRAM);
-        let rtt_us = start.sequence["events"]
+    let mut of = |sequence: &Value, size, window| -> Box<dyn Stack> {
+        assert_eq!(size, DATAGRAM);
+        let rtt_us = sequence["events"]
             .as_array()
             .unwrap()
             .iter()
             .find(|event| event["event"] != "sent")
             .map(|event| event["at_us"].as_u64().unwrap() - event["sent_us"].as_u64().unwrap());
         let at = times.iter().position(|time| Some(*time) == rtt_us).expect("a round trip of the files");
-        Box::new(OfQuinn::new(make(start.window_bytes), estimates[at]))
+        Box::new(OfQuinn::new(make(window), estimates[at]))
     };
     differences(&text(name), bound, &mut of)
 }

@@ -359,11 +359,8 @@ impl Stack for BbrDraft {
 
     fn echo(&mut self, _: u64, _: u64) {}
 
-    fn window(&self) -> f64 {
-        (self.cwnd.min(self.limit).max(LEAST) * SIZE).floor()
-    }
-
-    fn pacing(&self) -> Option<f64> {
-        Some(8.0 * SIZE * self.pacing)
+    fn outputs(&self) -> [Option<f64>; 3] {
+        let window = (self.cwnd.min(self.limit).max(LEAST) * SIZE).floor();
+        [Some(window), None, Some(8.0 * SIZE * self.pacing)]
     }
 }

@@ -115,14 +115,8 @@ impl Stack for OfLaw {
         self.lost(at_us, sent_us, 0, false);
     }
 
-    fn window(&self) -> f64 {
-        self.output.window.max(LEAST) * SIZE
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.ssthresh
-    }
-
-    fn pacing(&self) -> Option<f64> {
-        (self.output.gap_s > 0.0).then(|| 8.0 * SIZE / self.output.gap_s)
+    fn outputs(&self) -> [Option<f64>; 3] {
+        let rate = (self.output.gap_s > 0.0).then(|| 8.0 * SIZE / self.output.gap_s);
+        [Some(self.output.window.max(LEAST) * SIZE), self.ssthresh, rate]
     }
 }

@@ -59,19 +59,13 @@ impl Stack for OfQuinn {
     }
     /// Of a law with a rate, the window that the law has said: quinn has the packets of the rate in a round trip, since it takes no
     /// rate. After persistent congestion QUIC's limit holds for either.
-    fn window(&self) -> f64 {
+    fn outputs(&self) -> [Option<f64>; 3] {
+        let metrics = self.controller.metrics();
+        let ssthresh = metrics.ssthresh.filter(|ssthresh| *ssthresh < u64::MAX).map(|ssthresh| ssthresh as f64);
         let Some(ours) = self.ours().filter(|ours| ours.gap_s() > 0.0) else {
-            return self.controller.metrics().congestion_window as f64;
+            return [Some(metrics.congestion_window as f64), ssthresh, None];
         };
-        (ours.law_window().min(ours.window_limit()).max(2.0) * DATAGRAM as f64).floor()
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.controller.metrics().ssthresh.filter(|ssthresh| *ssthresh < u64::MAX).map(|ssthresh| ssthresh as f64)
-    }
-    fn pacing(&self) -> Option<f64> {
-        match self.ours() {
-            Some(ours) => (ours.gap_s() > 0.0).then(|| 8.0 * DATAGRAM as f64 / ours.gap_s()),
-            None => self.controller.metrics().pacing_rate.map(|rate| rate as f64),
-        }
+        let window = (ours.law_window().min(ours.window_limit()).max(2.0) * DATAGRAM as f64).floor();
+        [Some(window), ssthresh, Some(8.0 * DATAGRAM as f64 / ours.gap_s())]
     }
 }

@@ -1,6 +1,6 @@
 //! RFC 9002 and RFC 9438 once more, from their text and in bytes, so that a slip of ours does not become a vector.
 
-use super::driver::{Stack, Start};
+use super::driver::Stack;
 use super::sequences::DATAGRAM;
 
 const SIZE: f64 = DATAGRAM as f64;
@@ -13,8 +13,8 @@ pub(crate) struct Rfc9002 {
 }
 
 impl Rfc9002 {
-    pub(crate) fn new(start: &Start<'_>) -> Self {
-        let congestion_window = start.window_bytes as f64;
+    pub(crate) fn new(window_bytes: u64) -> Self {
+        let congestion_window = window_bytes as f64;
         Self { congestion_window, ssthresh: f64::INFINITY, congestion_recovery_start_time: None }
     }
 
@@ -55,11 +55,8 @@ impl Stack for Rfc9002 {
     fn echo(&mut self, at_us: u64, sent_us: u64) {
         self.on_congestion_event(at_us, sent_us);
     }
-    fn window(&self) -> f64 {
-        self.congestion_window
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.ssthresh.is_finite().then_some(self.ssthresh)
+    fn outputs(&self) -> [Option<f64>; 3] {
+        [Some(self.congestion_window), self.ssthresh.is_finite().then_some(self.ssthresh), None]
     }
 }
 
@@ -84,8 +81,8 @@ const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 
 impl Rfc9438 {
-    pub(crate) fn new(start: &Start<'_>) -> Self {
-        Self { cwnd: start.window_bytes as f64 / SIZE, first: true, ..Self::default() }
+    pub(crate) fn new(window_bytes: u64) -> Self {
+        Self { cwnd: window_bytes as f64 / SIZE, first: true, ..Self::default() }
     }
 
     fn in_recovery(&self, sent_us: u64) -> bool {
@@ -162,11 +159,8 @@ impl Stack for Rfc9438 {
     fn echo(&mut self, at_us: u64, sent_us: u64) {
         self.lost(at_us, sent_us, 0, false);
     }
-    fn window(&self) -> f64 {
-        self.cwnd * SIZE
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.ssthresh.map(|ssthresh| ssthresh * SIZE)
+    fn outputs(&self) -> [Option<f64>; 3] {
+        [Some(self.cwnd * SIZE), self.ssthresh.map(|ssthresh| ssthresh * SIZE), None]
     }
 }
 
@@ -186,8 +180,8 @@ pub(crate) struct PragueDraft {
 }
 
 impl PragueDraft {
-    pub(crate) fn new(start: &Start<'_>) -> Self {
-        let cwnd = start.window_bytes as f64 / SIZE;
+    pub(crate) fn new(window_bytes: u64) -> Self {
+        let cwnd = window_bytes as f64 / SIZE;
         let (any, reduced, round_us) = (false, false, 0);
         let (ssthresh, recovery_us, rtt_us) = (None, None, None);
         Self { cwnd, ssthresh, alpha: 1.0, acked: 0.0, marked: 0.0, any, reduced, round_us, recovery_us, rtt_us }
@@ -228,15 +222,10 @@ impl Stack for PragueDraft {
         self.ssthresh = Some(self.cwnd);
     }
     fn echo(&mut self, _: u64, _: u64) {}
-    fn window(&self) -> f64 {
-        self.cwnd * SIZE
-    }
-    fn ssthresh(&self) -> Option<f64> {
-        self.ssthresh.map(|ssthresh| ssthresh * SIZE)
-    }
-    /// As tcp_prague.c: the window in a round trip, and twice that below half the threshold.
-    fn pacing(&self) -> Option<f64> {
+    /// The rate as in tcp_prague.c: the window in a round trip, and twice that below half the threshold.
+    fn outputs(&self) -> [Option<f64>; 3] {
         let faster = if self.ssthresh.is_none_or(|ssthresh| self.cwnd < ssthresh / 2.0) { 2.0 } else { 1.0 };
-        self.rtt_us.map(|rtt_us| faster * 8.0 * self.window() / (rtt_us as f64 * 1e-6))
+        let rate = self.rtt_us.map(|rtt_us| faster * 8.0 * SIZE * self.cwnd / (rtt_us as f64 * 1e-6));
+        [Some(self.cwnd * SIZE), self.ssthresh.map(|ssthresh| ssthresh * SIZE), rate]
     }
 }

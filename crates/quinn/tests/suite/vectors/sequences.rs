@@ -37,7 +37,8 @@ impl Writer<'_> {
 
     /// The window in whole datagrams.
     pub(crate) fn window(&self) -> u64 {
-        (self.stack.window() / DATAGRAM as f64 + 1e-9) as u64
+        let [window, ..] = self.stack.outputs();
+        (window.expect("a window") / DATAGRAM as f64 + 1e-9) as u64
     }
 
     fn happen(
@@ -73,9 +74,9 @@ impl Writer<'_> {
             }
             self.now_us = at;
         }
-        event.cwnd_bytes = self.stack.window();
-        event.ssthresh_bytes = self.stack.ssthresh();
-        event.pacing_bit_per_s = self.stack.pacing();
+        let [window, ssthresh, pacing] = self.stack.outputs();
+        event.cwnd_bytes = window.expect("a window");
+        (event.ssthresh_bytes, event.pacing_bit_per_s) = (ssthresh, pacing);
         self.events.push(event);
     }
 
@@ -221,7 +222,8 @@ impl Writer<'_> {
             line.under_way.push_back((line.sent, now, line.free_us - line.each_us + self.rtt_us));
         }
         line.sent += 1;
-        let gap_us = self.stack.pacing().map_or(0.0, |rate| 8e6 * DATAGRAM as f64 / rate);
+        let [.., pacing] = self.stack.outputs();
+        let gap_us = pacing.map_or(0.0, |rate| 8e6 * DATAGRAM as f64 / rate);
         line.next_us = now + gap_us as u64;
     }
 
