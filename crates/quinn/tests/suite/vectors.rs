@@ -12,6 +12,7 @@ mod law;
 mod quinn;
 mod reduction;
 mod rfc;
+mod s2n;
 mod sequences;
 
 use std::path::{Path, PathBuf};
@@ -257,15 +258,18 @@ fn beyond(name: &str, bound: &str, make: impl Fn(u64) -> Makes) -> Vec<String> {
 }
 
 /// The names of sequences with differences. The first and the last of each are printed.
-fn findings(name: &str, bound: &str, make: impl Fn(u64) -> Makes) -> Vec<String> {
-    let found = beyond(name, bound, make);
-    let named = |difference: &String| difference.split('"').nth(1).unwrap().to_owned();
-    let of_sequences = found.chunk_by(|a, b| named(a) == named(b));
+fn named(name: &str, found: &[String]) -> Vec<String> {
+    let of = |difference: &String| difference.split('"').nth(1).unwrap().to_owned();
+    let of_sequences = found.chunk_by(|a, b| of(a) == of(b));
     let each = of_sequences.map(|of_one| {
         println!("{name}: {}; at last {}", of_one[0], of_one[of_one.len() - 1]);
-        named(&of_one[0])
+        of(&of_one[0])
     });
     each.collect()
+}
+
+fn findings(name: &str, bound: &str, make: impl Fn(u64) -> Makes) -> Vec<String> {
+    named(name, &beyond(name, bound, make))
 }
 
 /// The adapter hands a law every event of the vectors, and tells window and threshold. The law `newreno` follows RFC 5681, whose threshold

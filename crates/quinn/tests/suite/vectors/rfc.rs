@@ -75,6 +75,8 @@ pub(crate) struct Rfc9438 {
     first: bool,
     last_us: u64,
     recovery_us: Option<u64>,
+    /// Whether t goes on by more than a round trip between two acknowledgements.
+    all_time: bool,
 }
 
 const C: f64 = 0.4;
@@ -83,6 +85,11 @@ const BETA: f64 = 0.7;
 impl Rfc9438 {
     pub(crate) fn new(window_bytes: u64) -> Self {
         Self { cwnd: window_bytes as f64 / SIZE, first: true, ..Self::default() }
+    }
+
+    /// The same with the whole time between acknowledgements in t.
+    pub(crate) fn with_all_time(window_bytes: u64) -> Self {
+        Self { all_time: true, ..Self::new(window_bytes) }
     }
 
     fn in_recovery(&self, sent_us: u64) -> bool {
@@ -111,7 +118,8 @@ impl Stack for Rfc9438 {
         if limited || self.in_recovery(sent_us) {
             return;
         }
-        let since = ((at_us - self.last_us) as f64 * 1e-6).min(rtt);
+        let longest = if self.all_time { f64::INFINITY } else { rtt };
+        let since = ((at_us - self.last_us) as f64 * 1e-6).min(longest);
         self.last_us = at_us;
         let acked = datagrams as f64;
         if self.ssthresh.is_none_or(|ssthresh| self.cwnd < ssthresh) {
