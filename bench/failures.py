@@ -3,7 +3,8 @@
 
     bench/failures.py [NAME ...] [--penstock COMMAND] [--seeds N]
 
-A replay takes the law from a scenario. So this writes each scenario once for each law, and replays the copies.
+A replay takes the law from a scenario. So this writes each scenario once for each law, and replays the copies. A controller is
+compared with controllers, and an AQM with AQMs.
 """
 
 import argparse
@@ -19,6 +20,10 @@ LAWS = (
     "newreno cubic highspeed scalable vegas dctcp bbr bbr3 fast leadlag ccp ccpd illinois westwood ledbat ledbat-pp copa"
     " vivace prague nada"
 ).split()
+# Without `clcc`: it needs classes with a share.
+AQMS = (
+    "droptail red wred pi avq price rem codel cobalt fq-codel pie fq-pie pi2 dualpi2 ramp bat aimd"
+).split()
 # Tables instead of names: by default NADA is a call of at most 1.5 Mbit/s, and lead-lag stands still without marks.
 TABLES = {
     "nada": '{ law = "nada", max_rate = "200 Mbit/s" }',
@@ -27,12 +32,16 @@ TABLES = {
 
 
 def with_law(text, law):
-    """A scenario with another law in its groups under test."""
+    """A scenario with another law in its groups under test, or with another AQM."""
     section, lines = "", []
+    table = TABLES.get(law, f'{{ law = "{law}" }}')
     for line in text.splitlines():
         section = line.strip("[] ") if line.startswith("[") else section
-        if line.startswith("cc = ") and (section == "defaults.flows" or section.startswith("flows.test")):
-            line = "cc = " + TABLES.get(law, f'{{ law = "{law}" }}')
+        if law in AQMS:
+            if line.startswith("aqm = ") and section == "links.bottleneck":
+                line = "aqm = " + table
+        elif line.startswith("cc = ") and (section == "defaults.flows" or section.startswith("flows.test")):
+            line = "cc = " + table
         lines.append(line)
     return "\n".join(lines) + "\n"
 
@@ -52,12 +61,13 @@ def main():
             print(f"{name}: {objective}: not compared")
             continue
         with tempfile.TemporaryDirectory() as folder:
-            for law in LAWS:
+            aqm = bounds["law"] in AQMS
+            for law in AQMS if aqm else LAWS:
                 (pathlib.Path(folder) / f"{law}.toml").write_text(with_law(text, law))
                 lines = ["format = 1", f'law = "{law}"', f'objective = "{objective}"', f"seeds = {options.seeds}"]
                 lines += ["[measure]", "is = 0.0", "at_least = 0.0"]
-                # The score of `loss` goes by what NewReno loses.
-                lines += ["[references.newreno]", "at_least = 0.0"]
+                # The score of `loss` goes by what NewReno loses, or drop-tail.
+                lines += [f"[references.{'droptail' if aqm else 'newreno'}]", "at_least = 0.0"]
                 (pathlib.Path(folder) / f"{law}.bounds.toml").write_text("\n".join(lines) + "\n")
             command = [options.penstock, "break", "--replay", folder, "--json", "--jobs", "1"]
             rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
