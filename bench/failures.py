@@ -21,9 +21,7 @@ LAWS = (
     " vivace prague nada"
 ).split()
 # Without `clcc`: it needs classes with a share.
-AQMS = (
-    "droptail red wred pi avq price rem codel cobalt fq-codel pie fq-pie pi2 dualpi2 ramp bat aimd"
-).split()
+AQMS = "droptail red wred pi avq price rem codel cobalt fq-codel pie fq-pie pi2 dualpi2 ramp bat aimd".split()
 # Tables instead of names: by default NADA is a call of at most 1.5 Mbit/s, and lead-lag stands still without marks.
 TABLES = {
     "nada": '{ law = "nada", max_rate = "200 Mbit/s" }',
