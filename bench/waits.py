@@ -41,7 +41,7 @@ import quic
 ROOT = Path(__file__).resolve().parent.parent
 # As bench/waits.c has them: a record, its kinds, and how many it keeps.
 RECORD, WRITE, READ, SLEEP, KEPT = struct.Struct("<QQIHBB"), 1, 2, 3, 1 << 21
-SHARES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1.0)
+SHARES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9998, 0.9999, 1.0)
 PARTS = ("path", "wake-up", "work", "send")
 # Headers of IP and UDP [B].
 HEADERS = 28
@@ -207,8 +207,14 @@ def known(found, count):
     """The times of quantiles of so many values: one that fewer than ten exceed says little, and is the longest that ten exceed."""
     times = []
     for share, time in found:
-        times.append(time if count * (1 - share) >= 10 else times[-1])
+        times.append(round(time, 1) if count * (1 - share) >= 10 else times[-1])
     return times
+
+
+def for_test(parts):
+    """The parts of an end's answers as the tests of quinn have them, in Rust."""
+    fields = [f"{name.replace('-', '_')}: &{known(quantiles(part), len(part))}" for name, part in zip(PARTS, parts, strict=False)]
+    return "Answers { " + ", ".join(fields) + (" }" if len(fields) == len(PARTS) else ", ..Answers::NONE }")
 
 
 def alike(values):
@@ -238,8 +244,7 @@ def shown(who, found):
     above = [time - whole[len(whole) // 200] for time in whole]
     for name, values in (("all, above the 0.5 % quantile", above), *zip(PARTS, zip(*times, strict=True), strict=False)):
         print(f"   {name} [us]: " + ", ".join(f"({share:g}, {time:.1f})" for share, time in quantiles(values)))
-    for_test = known(quantiles(above), len(above))
-    print("   for crates/quinn/tests/suite/waits.rs [us]: " + ", ".join(f"{time:.1f}" for time in for_test))
+    print("   for crates/quinn/tests/suite/waits.rs: " + for_test(zip(*times, strict=True)))
     print(f"   rank correlation of each answer's time with that of the answer before: {alike(list(map(sum, times))):.2f}", flush=True)
 
 

@@ -3,7 +3,9 @@
 //! Each flow is a client that sends without end to a server. All share one FIFO line with a buffer. Acknowledgements come back
 //! over a line that is never full.
 
+pub(crate) mod ends;
 pub(crate) mod moves;
+mod queue;
 pub(crate) mod watch;
 
 use std::cmp::Reverse;
@@ -13,10 +15,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use penstock_law::aqm::{Aqm, Context, Event, Observation};
-use penstock_law::law::Instances;
-use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_law::{Registry, Values};
 use penstock_quinn::Factory;
 use quinn_proto::congestion::ControllerFactory;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -26,8 +24,13 @@ use quinn_proto::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use self::ends::{Answers, Ends, Waits, after_pause, draw, up};
+use self::queue::{Arrival, AtHead, Datagram, Stage};
 use crate::sequences::Draws;
 use watch::Deed;
+
+/// Datagrams that quinn hands to the kernel in one call, at most.
+const SEGMENTS: usize = 10;
 
 /// A datagram [bytes].
 pub(crate) const PACKET: f64 = 1200.0;
@@ -47,45 +50,6 @@ pub(crate) struct Line {
     /// Of so many packets of a flow one is lost.
     pub(crate) lost_of: Option<u64>,
     pub(crate) ends: Ends,
-}
-
-/// What real ends add to quinn-proto: each is zero where it adds nothing.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ends {
-    /// A timer goes off at a multiple of this, and a thread sleeps for multiples of this: a millisecond in tokio and in epoll.
-    pub(crate) tick: Duration,
-    /// Datagrams that arrive are read together, at multiples of this.
-    pub(crate) batch: Duration,
-    /// The machine stands still for so long, once in so long: datagrams that arrive meanwhile are read at its end.
-    pub(crate) pause: (Duration, Duration),
-    /// The time from a datagram's arrival to the answer, at random: those that come behind wait for it. One of each end, the client's
-    /// first.
-    pub(crate) waits: [Waits; 2],
-    /// The seed of these times.
-    pub(crate) seed: u64,
-}
-
-/// Shares of the answers.
-pub(crate) const SHARES: [f64; 12] = [0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1.0];
-
-/// A random time: for each of [`SHARES`] the time that this share does not exceed \[us\]. Between two of them it is even.
-pub(crate) type Waits = &'static [f64; SHARES.len()];
-
-impl Ends {
-    pub(crate) const EXACT: Self = Self {
-        tick: Duration::ZERO,
-        batch: Duration::ZERO,
-        pause: (Duration::ZERO, Duration::ZERO),
-        waits: [&[0.0; SHARES.len()]; 2],
-        seed: 0,
-    };
-}
-
-/// A time of these for a share from zero to one.
-fn waited(waits: Waits, share: f64) -> Duration {
-    let above = SHARES.iter().position(|to| share < *to).unwrap_or(SHARES.len() - 1);
-    let (from, least) = if above == 0 { (0.0, 0.0) } else { (SHARES[above - 1], waits[above - 1]) };
-    Duration::from_secs_f64((least + (share - from) / (SHARES[above] - from) * (waits[above] - least)) / 1e6)
 }
 
 impl Line {
@@ -128,8 +92,10 @@ struct Side {
     more: u64,
     /// When its thread went to sleep.
     slept: Instant,
-    /// When it answers what arrived last.
-    answers: Instant,
+    /// When its kernel has what arrived last.
+    arrived: Instant,
+    /// When it reads next, at the earliest.
+    reads: Instant,
 }
 
 /// A datagram that left a client.
@@ -138,78 +104,6 @@ pub(crate) struct Left {
     pub(crate) at_s: f64,
     pub(crate) bytes: usize,
     pub(crate) lost: bool,
-}
-
-/// A queue whose packets are dropped at the head.
-struct AtHead {
-    law: Box<dyn Instances<f64, Aqm>>,
-    waiting: VecDeque<(Instant, Datagram)>,
-    begin: Instant,
-    marked: u64,
-}
-
-impl AtHead {
-    fn codel(begin: Instant, line: &Line) -> Self {
-        let registry = Registry::standard();
-        let entry = registry.aqm("codel").unwrap();
-        let rate = Rate(line.rate_bit_per_s as u64);
-        let context = Context { rate, delay: Time::ZERO, packet: Bytes(PACKET as u64), classes: Vec::new() };
-        let mut law = (entry.real)(&Values::defaults(entry.parameters), &context).unwrap();
-        law.add();
-        Self { law, waiting: VecDeque::new(), begin, marked: 0 }
-    }
-
-    /// The next packet to be sent, at `now`.
-    fn next(&mut self, now: Instant) -> Option<Datagram> {
-        while let Some((came, mut datagram)) = self.waiting.pop_front() {
-            let observation = Observation {
-                queue: self.waiting.len() as f64,
-                sojourn_s: now.saturating_duration_since(came).as_secs_f64(),
-                now_s: now.saturating_duration_since(self.begin).as_secs_f64(),
-                ..Observation::zero()
-            };
-            if self.law.on_event(0, Event::Departure { low_latency: false }, &observation).probability < 1.0 {
-                return Some(datagram);
-            }
-            if datagram.ecn.is_some() {
-                self.marked += 1;
-                datagram.ecn = Some(EcnCodepoint::Ce);
-                return Some(datagram);
-            }
-        }
-        None
-    }
-}
-
-/// A datagram on its way to an end.
-struct Datagram {
-    to: usize,
-    ecn: Option<EcnCodepoint>,
-    bytes: Vec<u8>,
-}
-
-/// A datagram that arrives.
-struct Arrival {
-    at: Instant,
-    order: u64,
-    datagram: Datagram,
-}
-
-impl PartialEq for Arrival {
-    fn eq(&self, other: &Self) -> bool {
-        (self.at, self.order) == (other.at, other.order)
-    }
-}
-impl Eq for Arrival {}
-impl PartialOrd for Arrival {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Arrival {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
-    }
 }
 
 /// Clients have even numbers, the server of each the number after.
@@ -353,7 +247,8 @@ impl Laboratory {
                     left: None,
                     more: u64::MAX,
                     slept: begin,
-                    answers: begin,
+                    arrived: begin,
+                    reads: begin,
                 });
             }
         }
@@ -434,9 +329,23 @@ impl Laboratory {
     fn step(&mut self, now: Instant) {
         self.serve(now);
         while self.under_way.peek().is_some_and(|Reverse(arrival)| arrival.at <= now) {
-            let Reverse(Arrival { datagram, .. }) = self.under_way.pop().unwrap();
-            self.arrive(&datagram, now);
-            self.drive(datagram.to, now);
+            let Reverse(Arrival { datagram, stage, .. }) = self.under_way.pop().unwrap();
+            match stage {
+                Stage::Leaves => self.enter(now, datagram),
+                Stage::Arrives => {
+                    let wake_up = self.time_of(datagram.to, |end| end.wake_up);
+                    let reads = &mut self.sides[datagram.to].reads;
+                    if *reads < now {
+                        *reads = now + wake_up;
+                    }
+                    let at = *reads;
+                    self.come(at, Stage::Read, datagram);
+                }
+                Stage::Read => {
+                    self.arrive(&datagram, now);
+                    self.drive(datagram.to, now);
+                }
+            }
         }
         for number in 0..self.sides.len() {
             if self.goes_off(number).is_some_and(|due| due <= now)
@@ -464,14 +373,23 @@ impl Laboratory {
     }
 
     fn carry(&mut self, at: Instant, datagram: Datagram) {
-        self.order += 1;
-        let Ends { batch, pause, waits, .. } = self.line.ends;
+        let Ends { batch, pause, .. } = self.line.ends;
         let at = self.begin + after_pause(up(at - self.begin, batch), pause);
-        let wait = waited(waits[datagram.to % 2], self.draws.share());
-        let answers = &mut self.sides[datagram.to].answers;
-        *answers = (at + wait).max(*answers);
-        let at = *answers;
-        self.under_way.push(Reverse(Arrival { at, order: self.order, datagram }));
+        let late = self.time_of(datagram.to, |end| end.path);
+        let arrived = &mut self.sides[datagram.to].arrived;
+        *arrived = (at + late).max(*arrived);
+        let at = *arrived;
+        self.come(at, Stage::Arrives, datagram);
+    }
+
+    /// A random time of a part of an answer of this end.
+    fn time_of(&mut self, number: usize, part: fn(&Answers) -> Waits) -> Duration {
+        draw(part(&self.line.ends.waits[number % 2]), &mut self.draws)
+    }
+
+    fn come(&mut self, at: Instant, stage: Stage, datagram: Datagram) {
+        self.order += 1;
+        self.under_way.push(Reverse(Arrival { at, order: self.order, stage, datagram }));
     }
 
     fn arrive(&mut self, &Datagram { to: number, ecn, ref bytes }: &Datagram, now: Instant) {
@@ -535,9 +453,18 @@ impl Laboratory {
             sent.push((transmit, bytes));
         }
         side.slept = now;
-        for (transmit, bytes) in sent {
-            self.send(number, now, &transmit, &bytes);
+        let mut leaves = now;
+        for (place, (transmit, bytes)) in sent.into_iter().enumerate() {
+            if place == 0 {
+                leaves = now.max(self.sides[number].reads) + self.time_of(number, |end| end.work);
+            }
+            if place % SEGMENTS == 0 {
+                leaves += self.time_of(number, |end| end.send);
+            }
+            self.send(number, leaves, &transmit, &bytes);
         }
+        let reads = &mut self.sides[number].reads;
+        *reads = leaves.max(*reads);
     }
 
     /// A datagram leaves an end: a client's goes over the line, a server's is only late.
@@ -561,34 +488,23 @@ impl Laboratory {
         if let Some(left) = &mut self.sides[from].left {
             left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: transmit.size, lost });
         }
-        if lost || self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
+        if !lost {
+            self.come(now, Stage::Leaves, datagram);
+        }
+    }
+
+    /// A datagram comes to the line.
+    fn enter(&mut self, now: Instant, datagram: Datagram) {
+        if self.free > now && self.waiting(now) + 1.0 > self.line.buffer {
             return;
         }
         if let Some(queue) = &mut self.at_head {
             queue.waiting.push_back((now, datagram));
             return self.serve(now);
         }
-        self.free = self.free.max(now) + self.takes(transmit.size);
-        self.carry(self.free + half, datagram);
+        self.free = self.free.max(now) + self.takes(datagram.bytes.len());
+        self.carry(self.free + self.line.rtt / 2, datagram);
     }
-}
-
-/// A span, rounded up to a multiple of another, if that is not zero.
-fn up(span: Duration, multiple: Duration) -> Duration {
-    if multiple.is_zero() {
-        return span;
-    }
-    let count = span.as_nanos().div_ceil(multiple.as_nanos()) as u32;
-    multiple * count
-}
-
-/// A time, or the end of the pause in which it lies. The first pause comes after the handshake.
-fn after_pause(at: Duration, (lasts, every): (Duration, Duration)) -> Duration {
-    if every.is_zero() || at < every {
-        return at;
-    }
-    let into = Duration::from_nanos((at.as_nanos() % every.as_nanos()) as u64);
-    at + lasts.saturating_sub(into)
 }
 
 /// A factory as quinn takes it.
