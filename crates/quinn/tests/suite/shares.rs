@@ -474,7 +474,7 @@ fn on_path(of: &Cell, errors: &[f64]) -> (f64, f64) {
     }
     let spread = (squares / freedom / of.on_path.len() as f64).sqrt();
     let (packets, error) = of.packets;
-    let spread = errors.iter().fold(spread.hypot(error / packets), |all, error| all.hypot(*error));
+    let spread = errors.iter().fold(libm::hypot(spread, error / packets), |all, error| libm::hypot(all, *error));
     let (times, off) = (mean(of.on_path) / packets, student_quantile(0.95, freedom).unwrap() * spread);
     (times * (1.0 - off), times * (1.0 + off))
 }

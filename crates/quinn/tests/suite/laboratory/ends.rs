@@ -63,7 +63,7 @@ pub(crate) fn draw(waits: Waits, draws: &mut Draws) -> Duration {
     let above = SHARES.iter().position(|to| share < *to).unwrap_or(SHARES.len() - 1);
     let (from, least) = if above == 0 { (0.0, 0.0) } else { (SHARES[above - 1], waits[above - 1]) };
     // Between two shares the times are those of an exponential tail. The longest of all is that of one answer in 10^5.
-    let beyond = |share: f64| -f64::max(1.0 - share, 1e-5).ln();
+    let beyond = |share: f64| -libm::log(f64::max(1.0 - share, 1e-5));
     let part = (beyond(share) - beyond(from)) / (beyond(SHARES[above]) - beyond(from));
     Duration::from_secs_f64((least + part * (waits[above] - least)) / 1e6)
 }
