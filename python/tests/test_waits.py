@@ -187,9 +187,13 @@ def test_parts_are_printed_as_the_tests_of_quinn_have_them(waits: Any) -> None:
     part = [float(value) for value in range(20_000)]
     times = "10000.0, 15000.0, 18000.0, 19000.0, 19800.0, 19900.0, 19980.0, 19980.0, 19980.0, 19980.0, 19980.0]"
     server = waits.for_test([part, part, part])
-    assert server.startswith("Answers { path: &[200.0, 2000.0, 5000.0, ") and times in server
-    assert server.endswith("..Answers::NONE }") and "wake_up: &[" in server
-    assert waits.for_test([part] * 4).endswith("] }") and "send: &[" in waits.for_test([part] * 4)
+    assert server.startswith("Answers { path: &[200.0, 2000.0, 5000.0, ")
+    assert times in server
+    assert "wake_up: &[" in server
+    assert server.endswith("..Answers::NONE }")
+    client = waits.for_test([part] * 4)
+    assert "send: &[" in client
+    assert client.endswith("] }")
 
 
 def test_times_that_follow_one_another_have_a_rank_correlation(waits: Any) -> None:
