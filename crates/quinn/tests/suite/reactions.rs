@@ -1,8 +1,8 @@
 //! The reaction of quinn's own controllers and of our laws to one lost datagram, to one mark, and to a time without data.
 //!
-//! A controller with a threshold crosses a line that never fills: 100 Mbit/s and 100 ms hold 833 packets, more than its window ever has.
-//! So the round-trip time is constant, and only losses and marks reduce the window. Datagram 500 is lost and ends slow start, with a
-//! window of about 510. CUBIC with a window of 500 and 100 ms is in its own region, not in Reno's. BBR crosses a line of 20 Mbit/s and
+//! A controller with a threshold crosses a line that never fills: 100 Mbit/s and 100 ms hold 833 packets, more than its window has, but
+//! that of quinn's CUBIC after a pause of a minute. So the round-trip time is constant, and only losses and marks reduce the window.
+//! Datagram 500 is lost and ends slow start, with a window of about 510. CUBIC with a window of 500 and 100 ms is in its own region, not in Reno's. BBR crosses a line of 20 Mbit/s and
 //! 40 ms, which hold 83 packets, with a buffer that never overflows. Its window follows from the line.
 
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! The times that both ends of quinn take on the emulated path, as `bench/waits.py` prints them for this file: docs/quinn.md says what
 //! they contain. A time that fewer than ten answers exceed says little: in its place is the longest that ten exceed. The server had too
-//! few answers at 20 Mbit/s with drop-tail: its times are those with CoDel.
+//! few answers at 20 Mbit/s with CoDel: its times are those with drop-tail.
 
 use crate::laboratory::ends::Answers;
 
