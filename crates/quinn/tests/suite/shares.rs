@@ -96,14 +96,13 @@ fn of_packets(text: &str) -> Found {
 }
 
 fn through_quinn(name: &str, line: Line, warmup: u64, seconds: u64) -> Found {
-    let set: &[(&str, f64)] = if name == "fast" { &[("alpha", 20.0)] } else { &[] };
-    let Outcome { flows, queue, .. } = run(line, &[law(name, set)], warmup, seconds);
-    Found { goodput: flows[0].goodput_bit_per_s, queue }
+    seeded(name, 0, line, warmup, seconds)
 }
 
 /// With a seed of the law's random draws.
 fn seeded(name: &str, seed: u64, line: Line, warmup: u64, seconds: u64) -> Found {
-    let Outcome { flows, queue, .. } = run(line, &[seeded_law(name, &[], seed)], warmup, seconds);
+    let set: &[(&str, f64)] = if name == "fast" { &[("alpha", 20.0)] } else { &[] };
+    let Outcome { flows, queue, .. } = run(line, &[seeded_law(name, set, seed)], warmup, seconds);
     Found { goodput: flows[0].goodput_bit_per_s, queue }
 }
 
