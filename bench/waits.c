@@ -24,12 +24,12 @@ struct event {
 	uint64_t at_ns;
 	// When it began; of a read, when the kernel had the datagram from its device, zero if it does not say.
 	uint64_t before_ns;
-	// Of one message.
+	// Of one message. Of a sleep, the milliseconds that it may last at most, all bits set if it may last for ever.
 	uint32_t bytes;
 	// Of the kernel's own splitting and joining of datagrams in a message.
 	uint16_t segment;
 	uint8_t kind;
-	// The number of the message among those of one call.
+	// The number of the message among those of one call. Of a sleep, 1 if something ended it before its time.
 	uint8_t number;
 };
 
@@ -118,7 +118,11 @@ int epoll_wait(int fd, struct epoll_event *happened, int most, int timeout_ms)
 	found = system(fd, happened, most, timeout_ms);
 	// One that only looks does not sleep.
 	if (timeout_ms != 0)
-		note((struct event){ .at_ns = clock_ns(CLOCK_MONOTONIC), .before_ns = before, .kind = SLEEP });
+		note((struct event){ .at_ns = clock_ns(CLOCK_MONOTONIC),
+				     .before_ns = before,
+				     .bytes = timeout_ms,
+				     .kind = SLEEP,
+				     .number = found != 0 });
 	return found;
 }
 

@@ -16,7 +16,11 @@ An answer is the first write after a read, before the next read or sleep. Its ti
 - work: from there to the write;
 - send: until the write has returned, at the client alone. That of the server is in the client's path.
 
-When the path's program has read a datagram from the device of its sender is not known here.
+Two times are of no answer:
+
+- reading: from when the client begins to write a datagram for an idle link until the path's program has read it, above the 0.5 %
+  quantile. Only a flow that loses nothing tells which datagram is which;
+- timer: from when a sleep should end until it has ended, of one that nothing else ended.
 
 A datagram that came while the end was at work, or right behind another, waited for that and not by itself: it is counted and left out.
 """
@@ -41,6 +45,8 @@ import quic
 ROOT = Path(__file__).resolve().parent.parent
 # As bench/waits.c has them: a record, its kinds, and how many it keeps.
 RECORD, WRITE, READ, SLEEP, KEPT = struct.Struct("<QQIHBB"), 1, 2, 3, 1 << 21
+# The length of a sleep without one [ms].
+FOR_EVER = (1 << 32) - 1
 SHARES = (0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9998, 0.9999, 1.0)
 PARTS = ("path", "wake-up", "work", "send")
 # Headers of IP and UDP [B].
@@ -75,6 +81,7 @@ class End:
     sizes: list[int] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     sent: list[tuple[float, int]] = field(default_factory=list)
+    timers: list[tuple[float, float]] = field(default_factory=list)  # When a sleep should have ended, and how late it did.
 
 
 def segments(size, segment):
@@ -94,6 +101,9 @@ def end_of(records):
         at, before = at_ns / 1e3, before_ns / 1e3
         if kind == SLEEP:
             slept_from, open_turn = before, None
+            if number == 0 and size != FOR_EVER:
+                should = before + 1e3 * size
+                end.timers.append((should, at - should))
         elif kind == WRITE:
             end.sent.extend((before, each) for each in segments(size, segment))
             if open_turn:
@@ -197,6 +207,16 @@ def answers(end, origin, begin, sends=False):
     return found
 
 
+def reading(wrote, arrived, begin, on_link):
+    """How late the path's program reads what is written for an idle link, above the 0.5 % quantile [us]. A datagram takes `on_link`."""
+    took = [at - before for before, at in zip(wrote, arrived, strict=False)]
+    # The one before has left the link, by the shortest way of all, before this one was written.
+    since = min(took) - on_link
+    pairs = zip(took[1:], wrote[1:], arrived, strict=False)
+    found = sorted(each for each, before, last in pairs if before >= begin and last - since < before)
+    return [each - found[len(found) // 200] for each in found]
+
+
 def quantiles(values):
     """Pairs of a share, and the time that this share of the values does not exceed, zero at the least."""
     values = sorted(values)
@@ -248,6 +268,13 @@ def shown(who, found):
     print(f"   rank correlation of each answer's time with that of the answer before: {alike(list(map(sum, times))):.2f}", flush=True)
 
 
+def printed(who, values):
+    """The quantiles of a time that is of no answer, each that ten exceed."""
+    found = quantiles(values) if values else []
+    times = [f"({share:g}, {time:.1f})" for share, time in found if len(values) * (1 - share) >= 10]
+    print(f"{who}, {len(values)} [us]: " + (", ".join(times) or "too few"), flush=True)
+
+
 def run(penstock, library, file):
     """Runs a scenario: its summary and the records of its ends; none if the run does not count."""
     with tempfile.TemporaryDirectory() as folder:
@@ -265,14 +292,25 @@ def run(penstock, library, file):
 
 
 def measured(records, rate, begin_s):
-    """The answers of the client and of the server, by the records of a run."""
+    """The answers of the client and of the server, by the records of a run; how late the path reads, and timers of the client are."""
     ends = sorted(map(end_of, records), key=lambda end: sum(size for _, size in end.sent))
     if len(ends) != 2:
         raise Unfit(f"{len(ends)} threads read datagrams: a run of one flow has two")
     server, client = ends
     begin = server.arrived[0] + 1e6 * begin_s
     of_client = answers(client, written(server.sent, client.sizes), begin, sends=True)
-    return of_client, answers(server, due(server.arrived, server.sizes, rate), begin)
+    of_server = answers(server, due(server.arrived, server.sizes, rate), begin)
+    late = [late for should, late in client.timers if should >= begin]
+    try:
+        on_link = 8 * (max(server.sizes) + HEADERS) / rate
+        # What the client wrote before its first read is not on record.
+        first = bisect_left(server.arrived, client.sent[0][0])
+        arrived, sizes = server.arrived[first:], server.sizes[first:]
+        read = reading(written(client.sent, sizes), arrived, begin, on_link)
+    except Unfit:
+        # Something was lost.
+        read = []
+    return of_client, of_server, read, late
 
 
 def add(to, more):
@@ -315,7 +353,7 @@ def main():
         library = folder / "waits.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, ROOT / "bench/waits.c", "-ldl"], check=True)
         for file, rate, begin in chosen(options.what, options, folder):
-            count, ends = 0, (Answers(), Answers())
+            count, ends, read, timers = 0, (Answers(), Answers()), [], []
             for _ in range(options.tries * options.runs):
                 if count == options.runs:
                     break
@@ -324,12 +362,14 @@ def main():
                     continue
                 summary, records = done
                 try:
-                    found = measured(records, rate, begin)
+                    *found, reads, late = measured(records, rate, begin)
                 except Unfit as why:
                     sys.exit(f"{file.stem}: {why}")
                 count += 1
                 for end, more in zip(ends, found, strict=True):
                     add(end, more)
+                read.extend(reads)
+                timers.extend(late)
                 figures, path = quic.figures(summary), summary["path"]
                 print(
                     f"{file.stem}: {figures['goodput']:.2f} Mbit/s, {figures['queue']:.1f} packets; the path: 99 % within "
@@ -340,6 +380,8 @@ def main():
             if count:
                 shown(f"{file.stem}, {count} runs, client", ends[0])
                 shown(f"{file.stem}, {count} runs, server", ends[1])
+                printed(f"{file.stem}, {count} runs, reading", read)
+                printed(f"{file.stem}, {count} runs, timers of the client", timers)
     if missing:
         sys.exit(f"{missing} runs are missing: the others were beyond the error bounds of the path")
 

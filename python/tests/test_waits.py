@@ -41,8 +41,8 @@ class Log:
         self.bytes += self.waits.RECORD.pack(round(1e3 * at), round(1e3 * before), size, segment, kind, number)
         return self
 
-    def sleep(self, before: float, at: float) -> Log:
-        return self.add(self.waits.SLEEP, before, at)
+    def sleep(self, before: float, at: float, most_ms: int = 1, ended: int = 1) -> Log:
+        return self.add(self.waits.SLEEP, before, at, most_ms, number=ended)
 
     def read(self, arrived: float, at: float, size: int = 1472, segment: int = 0, number: int = 0) -> Log:
         return self.add(self.waits.READ, arrived, at, size, segment, number)
@@ -110,6 +110,25 @@ def test_what_came_right_behind_another_does_not_count(waits: Any) -> None:
     unknown = waits.answers(end, [900, None, 2900, 3900, 4900], begin=0)
     assert unknown.out == {"the link was not busy": 2, "came right behind another": 1}
     assert len(waits.answers(end, [900, 1900, 2900, 3900, 4900], begin=4500).times) == 1
+
+
+def test_a_sleep_that_nothing_ends_tells_how_late_a_timer_is(waits: Any) -> None:
+    log = Log(waits).sleep(0, 1020, ended=0).sleep(2000, 2500, most_ms=3)
+    # One without an end, which a signal may end.
+    log.sleep(5000, 9000, most_ms=waits.FOR_EVER, ended=0).sleep(10_000, 12_040, most_ms=2, ended=0)
+    assert waits.end_of(log.bytes).timers == [(1000, 20), (12_000, 40)]
+
+
+def test_the_path_reads_late_what_finds_an_idle_link(waits: Any) -> None:
+    # A packet takes 120 us on the link, and then 20 ms. The path's program reads the third and the fifth 30 us late.
+    wrote = [0.0, 1000.0, 2000.0, 2010.0, 3000.0, 4000.0]
+    read = [0.0, 1000.0, 2030.0, 2040.0, 3030.0, 4000.0]
+    left = [120.0, 1120.0, 2150.0, 2270.0, 3150.0, 4120.0]
+    arrived = [20_000 + at for at in left]
+    assert all(before <= after for before, after in zip(read, left, strict=True))
+    # The fourth waits for the third. The first has none before it.
+    assert waits.reading(wrote, arrived, 0, 120) == [0, 0, 30, 30]
+    assert waits.reading(wrote, arrived, 2500, 120) == [0, 30]
 
 
 def test_acknowledgements_are_compared_by_size(waits: Any) -> None:

@@ -32,7 +32,7 @@ use watch::Deed;
 /// Datagrams that quinn hands to the kernel in one call, at most.
 const SEGMENTS: usize = 10;
 
-/// A datagram [bytes].
+/// A datagram, unless a line has others [bytes].
 pub(crate) const PACKET: f64 = 1200.0;
 
 /// A line that the flows share.
@@ -41,6 +41,8 @@ pub(crate) struct Line {
     pub(crate) rate_bit_per_s: f64,
     /// Round-trip time without queue.
     pub(crate) rtt: Duration,
+    /// A datagram with data [bytes].
+    pub(crate) packet: f64,
     /// Packets that may wait.
     pub(crate) buffer: f64,
     /// True if CoDel drops them at the head too (RFC 8289).
@@ -55,7 +57,8 @@ pub(crate) struct Line {
 impl Line {
     /// A line that drops what does not fit, and nothing else.
     pub(crate) const fn new(rate_bit_per_s: f64, rtt: Duration, buffer: f64) -> Self {
-        Self { rate_bit_per_s, rtt, buffer, codel: false, marks: false, lost_of: None, ends: Ends::EXACT }
+        let packet = PACKET;
+        Self { rate_bit_per_s, rtt, packet, buffer, codel: false, marks: false, lost_of: None, ends: Ends::EXACT }
     }
 }
 
@@ -92,6 +95,8 @@ struct Side {
     more: u64,
     /// When its thread went to sleep.
     slept: Instant,
+    /// When its thread is awake, after a timer has gone off.
+    wakes: Option<Instant>,
     /// When its kernel has what arrived last.
     arrived: Instant,
     /// When it reads next, at the earliest.
@@ -117,6 +122,8 @@ struct Laboratory {
     /// The time from which the line is free.
     free: Instant,
     at_head: Option<AtHead>,
+    /// When what a client sent last has come to the line.
+    reached: Instant,
     begin: Instant,
     /// The datagram of a client that is lost, counted from one; none if it is zero.
     lost: u64,
@@ -129,7 +136,7 @@ fn is_client(number: usize) -> bool {
     number.is_multiple_of(2)
 }
 
-fn transport(makes: Option<Makes>) -> Arc<TransportConfig> {
+fn transport(packet: f64, makes: Option<Makes>) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
     config
         .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(600_000))))
@@ -137,7 +144,7 @@ fn transport(makes: Option<Makes>) -> Arc<TransportConfig> {
         .receive_window(VarInt::from_u32(64 << 20))
         .send_window(64 << 20)
         // Packets of one size, as those of a simulation are.
-        .initial_mtu(PACKET as u16)
+        .initial_mtu(packet as u16)
         .mtu_discovery_config(None)
         .enable_segmentation_offload(false);
     if let Some(makes) = makes {
@@ -233,7 +240,7 @@ impl Laboratory {
             config.rng_seed(Some([number as u8; 32]));
             let config = Arc::new(config);
             let mut accepts = ServerConfig::with_crypto(Arc::clone(&server) as _);
-            accepts.transport_config(transport(None));
+            accepts.transport_config(transport(line.packet, None));
             for (offset, accepts) in [(0, None), (1, Some(Arc::new(accepts)))] {
                 let endpoint = Endpoint::new(Arc::clone(&config), accepts, false, None);
                 let address = address(2 * number + offset);
@@ -247,6 +254,7 @@ impl Laboratory {
                     left: None,
                     more: u64::MAX,
                     slept: begin,
+                    wakes: None,
                     arrived: begin,
                     reads: begin,
                 });
@@ -262,6 +270,7 @@ impl Laboratory {
             order: 0,
             free: begin,
             at_head,
+            reached: begin,
             begin,
             lost: 0,
             deeds: VecDeque::new(),
@@ -271,7 +280,7 @@ impl Laboratory {
 
     /// A flow starts.
     fn start(&mut self, flow: usize, makes: Makes, now: Instant) {
-        self.connect(2 * flow, transport(Some(makes)), now);
+        self.connect(2 * flow, transport(self.line.packet, Some(makes)), now);
     }
 
     /// An end connects to the other.
@@ -287,7 +296,7 @@ impl Laboratory {
     /// How an end accepts connections.
     fn accepts(&self, makes: Option<Makes>) -> ServerConfig {
         let mut accepts = ServerConfig::with_crypto(Arc::clone(&self.server) as _);
-        accepts.transport_config(transport(makes));
+        accepts.transport_config(transport(self.line.packet, makes));
         accepts
     }
 
@@ -303,7 +312,7 @@ impl Laboratory {
             return at_head.waiting.len() as f64;
         }
         let busy_s = self.free.saturating_duration_since(now).as_secs_f64();
-        ((busy_s * self.line.rate_bit_per_s / 8.0 / PACKET).ceil() - 1.0).max(0.0)
+        ((busy_s * self.line.rate_bit_per_s / 8.0 / self.line.packet).ceil() - 1.0).max(0.0)
     }
 
     /// The time of the next event.
@@ -317,6 +326,9 @@ impl Laboratory {
     /// When the timer of an end goes off.
     fn goes_off(&mut self, number: usize) -> Option<Instant> {
         let (tick, begin, side) = (self.line.ends.tick, self.begin, &mut self.sides[number]);
+        if side.wakes.is_some() {
+            return side.wakes;
+        }
         let due = side.connection.as_mut()?.1.poll_timeout()?;
         if due <= side.slept {
             return Some(side.slept);
@@ -348,9 +360,14 @@ impl Laboratory {
             }
         }
         for number in 0..self.sides.len() {
-            if self.goes_off(number).is_some_and(|due| due <= now)
-                && let Some((_, connection)) = &mut self.sides[number].connection
-            {
+            if self.goes_off(number).is_none_or(|due| due > now) {
+                continue;
+            }
+            let wake_up = self.time_of(number, |end| end.wake_up);
+            let side = &mut self.sides[number];
+            if side.wakes.take().is_none() && side.reads < now && !wake_up.is_zero() {
+                side.wakes = Some(now + wake_up);
+            } else if let Some((_, connection)) = &mut side.connection {
                 connection.handle_timeout(now);
                 self.drive(number, now);
             }
@@ -489,7 +506,8 @@ impl Laboratory {
             left.push(Left { at_s: (now - self.begin).as_secs_f64(), bytes: transmit.size, lost });
         }
         if !lost {
-            self.come(now, Stage::Leaves, datagram);
+            self.reached = self.reached.max(now + self.time_of(from, |end| end.path));
+            self.come(self.reached, Stage::Leaves, datagram);
         }
     }
 

@@ -30,9 +30,10 @@ pub(crate) type Waits = &'static [f64; SHARES.len()];
 /// it reads the datagram after what it is at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answers {
-    /// Until the kernel has the datagram.
+    /// Until the kernel has the datagram. That of the client is most of all the time until the path's program reads an acknowledgement. It
+    /// reads what the client sent as late, and only then the datagram is in the queue.
     pub(crate) path: Waits,
-    /// From there until the end reads it. The controller takes this for the time of arrival.
+    /// From there until the end reads it. The controller takes this for the time of arrival. An end that a timer wakes takes as long.
     pub(crate) wake_up: Waits,
     /// From there until the end writes. The controller takes the beginning for the time of departure.
     pub(crate) work: Waits,

@@ -26,7 +26,7 @@ pub(crate) fn migration(line: Line, flow: Makes, to: Ipv4Addr, after_ms: u64) ->
     // The sender accepts the connection: a server stays where it is.
     let accepts = Arc::new(laboratory.accepts(Some(flow)));
     laboratory.sides[0].endpoint.set_server_config(Some(accepts));
-    laboratory.connect(1, transport(None), now);
+    laboratory.connect(1, transport(laboratory.line.packet, None), now);
     let begin = now;
     let mut until = |laboratory: &mut Laboratory, ms: u64| {
         go_on(laboratory, &mut now, begin + Duration::from_millis(ms));

@@ -9,7 +9,7 @@ use penstock_law::quantity::{Bytes, Rate, Time};
 use penstock_law::{Registry, Values};
 use quinn_proto::EcnCodepoint;
 
-use crate::laboratory::{Line, PACKET};
+use crate::laboratory::Line;
 
 /// A queue whose packets are dropped at the head.
 pub(crate) struct AtHead {
@@ -24,7 +24,7 @@ impl AtHead {
         let registry = Registry::standard();
         let entry = registry.aqm("codel").unwrap();
         let rate = Rate(line.rate_bit_per_s as u64);
-        let context = Context { rate, delay: Time::ZERO, packet: Bytes(PACKET as u64), classes: Vec::new() };
+        let context = Context { rate, delay: Time::ZERO, packet: Bytes(line.packet as u64), classes: Vec::new() };
         let mut law = (entry.real)(&Values::defaults(entry.parameters), &context).unwrap();
         law.add();
         Self { law, waiting: VecDeque::new(), begin, marked: 0 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use penstock_quinn::Hosted;
 
-use super::{Laboratory, Left, Line, Makes, PACKET};
+use super::{Laboratory, Left, Line, Makes};
 
 /// What the line does to one datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl Laboratory {
     /// What befalls a datagram of so many bytes.
     pub(super) fn befalls(&mut self, from: usize, bytes: usize, now: Instant) -> Option<Deed> {
         let (at, deed) = *self.deeds.front()?;
-        let has_data = from == 0 && bytes as f64 > PACKET / 2.0;
+        let has_data = from == 0 && bytes as f64 > self.line.packet / 2.0;
         (has_data && at <= now).then(|| self.deeds.pop_front())?;
         Some(deed)
     }
@@ -82,7 +82,7 @@ pub(crate) fn watch(line: Line, flow: Makes, plan: Plan) -> Watched {
         let connection = &laboratory.sides[0].connection.as_ref().unwrap().1;
         // Whoever asks for the window asks as quinn does: this is not to count.
         let metrics = connection.congestion_state().metrics();
-        windows.push(metrics.congestion_window as f64 / PACKET);
+        windows.push(metrics.congestion_window as f64 / line.packet);
         rates.push(metrics.pacing_rate);
         taken.push(laboratory.sides[1].taken);
         if let Some((bytes, pause)) = plan.pause {
