@@ -51,8 +51,8 @@ class Near:
 
 
 # Ratios: the smallest that the bounds of search/known admit. Of `underuse`: the largest share. Of `loss`: the objective's own score,
-# since what NewReno loses enters it. K1: the fair share over that of the first of four flows. K4: the mean of the clean pair over the
-# bunched one. K10: the ratio that the packets world has, for the published one is not reached.
+# since what NewReno loses enters it. K1: the fair share over that of the first of four flows. K4 and K11: the mean of the clean pair over
+# the other flow. The bounds of K11 have the sum of the pair. K10: the ratio that the packets world has, for the published one is not reached.
 NEAR = [
     Near("K01-fast-latecomers", '{ law = "fast", alpha = "20 packets" }', "latecomer", 1.557),
     Near("K02-pulses-at-the-timeout", "newreno", "underuse", 0.0132),
@@ -63,7 +63,7 @@ NEAR = [
     Near("K05-vegas-beside-loss-based", "vegas", "coexist", 60.4),
     Near("K09-bbr-beside-cubic", "bbr", "coexist", 10.8),
     Near("K10-three-round-trips", "bbr", "starve", 5.0),
-    Near("K11-one-flow-with-aggregated-acks", "copa", "starve", 6.325),
+    Near("K11-one-flow-with-aggregated-acks", "copa", "starve", 3.1625),
     Near("K12-two-round-trips", "newreno", "starve", 2.0),
     Near("K13-parking-lot", "cubic", "starve", 2.846),
     Near("K16-vegas-delay-steps", "vegas", "underuse", 0.3795),
