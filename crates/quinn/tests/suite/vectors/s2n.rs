@@ -1,6 +1,8 @@
 //! A controller of s2n-quic under the vectors. Its crate s2n-quic-core has the controllers, and needs no cryptography.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use s2n_quic_core::event::builder::{BbrState, SlowStartExitCause};
@@ -13,7 +15,7 @@ use s2n_quic_core::recovery::{CubicCongestionController, RttEstimator, cubic};
 use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 
 use super::driver::{Stack, differences};
-use super::format::Kind;
+use super::format::{Event, Kind};
 use super::rfc::Rfc9438;
 use super::sequences::{DATAGRAM, INITIAL, Line, Writer};
 use super::{files, named, text};
@@ -45,7 +47,7 @@ struct OfS2n<C: CongestionController> {
     rate: fn(&C) -> Option<f64>,
     rtt: RttEstimator,
     /// Whether the path is short of data when a datagram leaves.
-    short_of_data: bool,
+    short_of_data: Rc<Cell<bool>>,
     packets: BTreeMap<u64, C::PacketInfo>,
 }
 
@@ -68,7 +70,7 @@ impl OfS2n<BbrCongestionController> {
 
 impl<C: CongestionController> OfS2n<C> {
     fn new(controller: C, rate: fn(&C) -> Option<f64>) -> Self {
-        Self { controller, rate, rtt: RttEstimator::default(), short_of_data: false, packets: BTreeMap::new() }
+        Self { controller, rate, rtt: RttEstimator::default(), short_of_data: Rc::default(), packets: BTreeMap::new() }
     }
 
     fn datagrams(&self) -> f64 {
@@ -78,13 +80,13 @@ impl<C: CongestionController> OfS2n<C> {
 
 impl<C: CongestionController> Stack for OfS2n<C> {
     fn sent(&mut self, at_us: u64, bytes: u64) {
-        let short_of_data = Some(self.short_of_data);
+        let short_of_data = Some(self.short_of_data.get());
         let info = self.controller.on_packet_sent(at(at_us), bytes as usize, short_of_data, &self.rtt, &mut Unheard);
         assert!(self.packets.insert(at_us, info).is_none(), "one datagram at a time");
     }
     /// The round-trip time comes first, as in s2n-quic.
     fn acked(&mut self, at_us: u64, sent_us: u64, bytes: u64, _: u64, _: u64, limited: bool) {
-        assert_eq!(limited, self.short_of_data);
+        assert!(!limited || self.short_of_data.get());
         let (now, sent) = (at(at_us), at(sent_us));
         let info = self.packets[&sent_us];
         let sample = Duration::from_micros(at_us - sent_us);
@@ -140,7 +142,7 @@ fn flight(stack: &mut OfS2n<CubicCongestionController>, begin_us: u64, datagrams
     let sent = |number: u64| begin_us + number * RTT_US / 2 / datagrams;
     (0..datagrams).for_each(|number| stack.sent(sent(number), DATAGRAM));
     for number in lost..datagrams {
-        stack.acked(sent(number) + RTT_US, sent(number), DATAGRAM, 1, 0, stack.short_of_data);
+        stack.acked(sent(number) + RTT_US, sent(number), DATAGRAM, 1, 0, stack.short_of_data.get());
     }
     begin_us + RTT_US * 3 / 2 + 1_000
 }
@@ -177,9 +179,9 @@ fn a_minute_of_idleness_is_time_to_cubic_of_s2n_quic() {
         stack.lost(now, begin, DATAGRAM, false);
         let (before, mut now) = flights(&mut stack, now, 8);
         if short {
-            stack.short_of_data = true;
+            stack.short_of_data.set(true);
             now = flight(&mut stack, now, 5, 0);
-            stack.short_of_data = false;
+            stack.short_of_data.set(false);
         }
         let (after, _) = flights(&mut stack, now + 60_000_000, 10);
         println!("{before:?} {after:?}");
@@ -232,4 +234,31 @@ fn bbr_of_s2n_quic_estimates_more_than_a_line_carries() {
     assert!((1.05..1.06).contains(&undisturbed.1) && undisturbed.2 > 0.08, "{undisturbed:?}");
     assert!((0.84..0.86).contains(&(echo.0 / undisturbed.0)) && echo.1 == undisturbed.1, "{echo:?}");
     assert!((0.985..0.995).contains(&loss.1), "{loss:?}");
+}
+
+/// A minute without data leaves window and rate as they were (draft-cardwell-iccrg-bbr-congestion-control-02, section 4.4.3). The least
+/// round-trip time has expired then: a sender that knows that it was short of data goes on, and one that does not has a ProbeRTT first.
+#[test]
+fn a_minute_of_idleness_leaves_bbr_of_s2n_quic_its_model() {
+    for short in [true, false] {
+        let bbr = OfS2n::bbr();
+        let short_of_data = Rc::clone(&bbr.short_of_data);
+        let sequence = Writer::sequence("", "", "", 40_000, Box::new(bbr), |w| {
+            let mut line = Line::new(2_000);
+            w.line(&mut line, 1_500_000, &[]);
+            short_of_data.set(short);
+            w.line(&mut line, 2_500, &[]);
+            short_of_data.set(false);
+            w.rest(&mut line, 60_000_000);
+            w.line(&mut line, 60_300_000, &[]);
+        });
+        let begin = sequence.events.iter().position(|event| event.at_us > 60_000_000).unwrap();
+        let seen = |event: &Event| (event.cwnd_bytes / DATAGRAM as f64, event.pacing_bit_per_s.unwrap() / 4.8e6);
+        let (before, after) = (seen(&sequence.events[begin - 1]), sequence.events[begin..].iter().map(seen));
+        let after: Vec<_> = after.collect();
+        let least = after.iter().map(|(window, _)| *window).fold(f64::INFINITY, f64::min);
+        println!("short of data {short}: before {before:?}, then {:?}, the least window {least}", after[0]);
+        assert_eq!(before, after[0]);
+        assert_eq!(short, least > 40.0, "{least}");
+    }
 }

@@ -227,6 +227,14 @@ impl Writer<'_> {
         line.next_us = now + gap_us as u64;
     }
 
+    /// There are no data for `span_us` after what is under way has arrived.
+    pub(crate) fn rest(&mut self, line: &mut Line, span_us: u64) {
+        while let Some((_, sent, at)) = line.under_way.pop_front() {
+            self.happen(Kind::Acked, at, sent, [1, 0, 1, 0, 0]);
+        }
+        line.next_us = self.now_us + span_us;
+    }
+
     /// The line goes dead: the rest of the window leaves, and nothing arrives. Returns how many datagrams are under way.
     pub(crate) fn fill(&mut self, line: &mut Line) -> u64 {
         while self.may_send(line) {
