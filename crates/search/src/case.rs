@@ -39,18 +39,27 @@ pub struct Bench {
     role: SubjectRole,
     /// True if the world has packets, and so numbers by rounds of packets.
     packets: bool,
+    /// References that somebody asks for, besides those of the objective.
+    more: Vec<Contender>,
 }
 
 impl Bench {
     /// For one objective and a law in this role.
     pub const fn new(registry: Arc<Registry>, kind: Kind, role: SubjectRole) -> Self {
-        Self { registry, kind, role, packets: true }
+        Self { registry, kind, role, packets: true, more: Vec::new() }
     }
 
     /// The same for a world without packets: `oscillate` goes by the queue alone.
     #[must_use]
     pub fn without_packets(self) -> Self {
         Self { packets: false, ..self }
+    }
+
+    /// The same with further references, behind those of the objective. Where a reference stands for the incumbents' law they have no
+    /// place.
+    #[must_use]
+    pub fn beside(self, more: Vec<Contender>) -> Self {
+        Self { more, ..self }
     }
 
     /// True if the world has packets.
@@ -68,8 +77,20 @@ impl Bench {
         Contender { name: subject.label.clone(), setting: subject.setting(false) }
     }
 
-    /// The references of a draft: the laws of that role that everybody knows, or the law of the incumbents.
+    /// The references of a draft: the laws of that role that everybody knows, and behind them those that were asked for; or the law of
+    /// the incumbents.
     pub fn references(&self, draft: &Draft) -> Vec<Contender> {
+        let mut references = self.standard(draft);
+        if !self.kind.goes_by_incumbents() {
+            // One that is asked for may be a standard one of some objectives, and of others not.
+            let more = self.more.iter().filter(|law| !references.contains(law)).cloned().collect::<Vec<_>>();
+            references.extend(more);
+        }
+        references
+    }
+
+    /// The references that nobody has to ask for.
+    fn standard(&self, draft: &Draft) -> Vec<Contender> {
         let contender = |name: &str| Contender { name: name.to_owned(), setting: format!("{{ law = \"{name}\" }}") };
         if self.kind.goes_by_incumbents() {
             let incumbents = draft.names("flows").into_iter().filter(|name| role(name) == Role::Incumbent);
@@ -113,12 +134,13 @@ impl Bench {
         let mut draft = draft.clone();
         let value: Option<toml::Table> = toml::from_str(&format!("law = {}", law.setting)).ok();
         let Some(value) = value.and_then(|table| table.get("law").cloned()) else { return draft };
+        let is_constant = value.get("law").and_then(Value::as_str) == Some(CONSTANT);
         match self.role {
             SubjectRole::Controller => {
                 for name in draft.names("flows").into_iter().filter(|name| role(name) == Role::Test) {
                     draft.set(&format!("flows.{name}.cc"), value.clone());
                     // What nobody acknowledges has no sender that goes by acknowledgements.
-                    for key in UNACKNOWLEDGED.iter().filter(|_| law.name == CONSTANT) {
+                    for key in UNACKNOWLEDGED.iter().filter(|_| is_constant) {
                         draft.remove(&format!("flows.{name}.{key}"));
                         draft.remove(&format!("defaults.flows.{key}"));
                     }
@@ -261,6 +283,36 @@ cc = { law = "newreno" }
         assert_eq!(names, ["newreno", "cubic", "bbr", "cbr"]);
         let scenario = bench.read(&bench.with(&draft, &references[3])).unwrap();
         assert_eq!(scenario.groups["test"].cc.values.number("rate"), 4_900_000.0);
+    }
+
+    fn law(name: &str, setting: &str) -> Contender {
+        Contender { name: name.into(), setting: setting.into() }
+    }
+
+    /// The score of `loss` goes by the first reference, and files on record have the others in their order.
+    #[test]
+    fn references_that_are_asked_for_stand_behind_those_of_the_objective() {
+        let more = || vec![law("copa", "{ law = \"copa\" }"), law("bbr", "{ law = \"bbr\" }")];
+        let names = |kind: Kind| -> Vec<String> {
+            let (bench, draft) = bench(kind);
+            bench.beside(more()).references(&draft).into_iter().map(|law| law.name).collect()
+        };
+        assert_eq!(names(Kind::Loss), ["newreno", "cubic", "copa", "bbr"]);
+        // One that is there already is there once.
+        assert_eq!(names(Kind::Timid), ["newreno", "cubic", "bbr", "copa"]);
+        for kind in [Kind::Coexist, Kind::Harm] {
+            assert_eq!(names(kind), ["newreno"]);
+        }
+    }
+
+    /// A constant source with a rate of its own has another name, and still no sender that goes by acknowledgements.
+    #[test]
+    fn a_constant_source_by_any_name_has_no_sender() {
+        let (bench, mut draft) = bench(Kind::Starve);
+        draft.set("flows.test.sender.profile", Value::from("linux"));
+        let setting = "{ law = \"cbr\", rate = \"1 Mbit/s\" }";
+        let scenario = bench.read(&bench.with(&draft, &law(setting, setting))).unwrap();
+        assert_eq!(scenario.groups["test"].cc.values.number("rate"), 1e6);
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Kind {
     }
 
     /// True if references are flows of the incumbents' own law, instead of those under test.
-    pub(crate) const fn goes_by_incumbents(self) -> bool {
+    pub const fn goes_by_incumbents(self) -> bool {
         matches!(self, Self::Coexist | Self::Harm)
     }
 

@@ -237,6 +237,33 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         }
     }
 
+    /// Where the references of the objective starve too, one that was asked for shows that the path allows better. It is run first.
+    #[test]
+    fn a_reference_that_was_asked_for_shows_what_a_path_allows() {
+        let drafts = [Draft::parse(DRAFT).unwrap()];
+        let vegas = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        let copa = Contender { name: "copa".into(), setting: "{ law = \"copa\" }".into() };
+        let (kind, registry) = (Kind::Starve, Arc::new(Registry::standard()));
+        let threshold = kind.threshold();
+        let found = |more: Vec<Contender>| {
+            let bench = Bench::new(Arc::clone(&registry), kind, SubjectRole::Controller).beside(more);
+            let court = Court { bench: &bench, law: &vegas, limits: &Limits::default(), threshold, varied: &[] };
+            let measures = vec![("vegas", 30.0), ("newreno", 50.0), ("cubic", 40.0), ("copa", 2.0)];
+            let mut runner = Given { measures, ran: Vec::new() };
+            let fitness = court.fitness(&drafts, &[1], f64::NEG_INFINITY, &mut runner).unwrap();
+            let few = std::mem::take(&mut runner.ran);
+            let Outcome::Run(judged) = court.judge(&drafts, &[1], &mut runner).unwrap().remove(0) else { panic!() };
+            assert_eq!(fitness[0].as_deref(), Some(&[judged[0].fitness][..]));
+            (judged[0].clone(), few)
+        };
+        let (alone, ran) = found(Vec::new());
+        assert!(alone.fitness < threshold && alone.references == [50.0, 40.0], "{alone:?}");
+        assert_eq!(ran, ["vegas", "cubic", "newreno"]);
+        let (beside, ran) = found(vec![copa]);
+        assert_eq!((beside.fitness, beside.references), (kind.score(30.0, &[]), vec![50.0, 40.0, 2.0]));
+        assert_eq!(ran, ["vegas", "copa"]);
+    }
+
     /// The fitness by a few runs is that by all runs, whatever the references do, and `enough` only saves runs.
     #[test]
     fn few_references_give_the_same_fitness_as_all() {
