@@ -2,6 +2,8 @@
 
 #[path = "arguments/evaluate.rs"]
 mod evaluate;
+#[path = "arguments/laws.rs"]
+mod laws;
 #[path = "arguments/path.rs"]
 mod path;
 #[path = "arguments/scenarios.rs"]
@@ -326,27 +328,9 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// The laws of `--laws`. A comma within braces or a text divides no laws.
+    /// The laws of `--laws`.
     pub(crate) fn laws(&self) -> Vec<&str> {
-        let mut laws = Vec::new();
-        for given in &self.laws {
-            let (mut depth, mut quoted, mut begin) = (0_usize, false, 0);
-            for (at, c) in given.char_indices() {
-                match c {
-                    '"' => quoted = !quoted,
-                    _ if quoted => {}
-                    '{' | '[' => depth += 1,
-                    '}' | ']' => depth = depth.saturating_sub(1),
-                    ',' if depth == 0 => {
-                        laws.push(given[begin..at].trim());
-                        begin = at + 1;
-                    }
-                    _ => {}
-                }
-            }
-            laws.push(given[begin..].trim());
-        }
-        laws
+        laws::laws(&self.laws)
     }
 }
 

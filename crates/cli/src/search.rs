@@ -1,5 +1,6 @@
 //! `penstock break`: scenarios in which a law fails.
 
+mod baselines;
 mod library;
 mod linux;
 mod replay;
@@ -23,6 +24,7 @@ use crate::arguments;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others, slug, slug_with_hash};
 use crate::{interrupt, jobs, machine, of_quic, pages, program, record, registry, scenario, terminal};
+use baselines::Laws;
 use runner::{Pool, note_phase};
 
 /// The default number of failures of an objective, at most.
@@ -50,15 +52,15 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
             "`{law}` is a conditioner; only a controller or an AQM can be searched for failures"
         )));
     }
-    let contender = Bench::contender(&subject);
     let plain = space(arguments)?;
     let kinds = kinds(arguments, subject.role)?;
+    let laws = Laws::new(subject, arguments, &kinds)?;
     if let Some(threshold) = arguments.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
         return Err(Failure::Input(format!("--threshold: {threshold} is not from 0 to 1")));
     }
     let out = Folder::open(&arguments.output.out)?;
     interrupt::watch()?;
-    let home = out.resume(&name(arguments, &subject, &plain), Others::Wait)?;
+    let home = out.resume(&name(arguments, &laws, &plain), Others::Wait)?;
     let mut pool = Pool::open(&home, world.as_ref(), threads)?;
     let effort = Effort {
         budget: (arguments.budget as usize / kinds.len()).max(1),
@@ -68,7 +70,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     };
     let mut reports = Vec::new();
     for kind in &kinds {
-        let report = one(arguments, &subject, &contender, *kind, &plain, effort, &mut pool)?;
+        let report = one(arguments, &laws, *kind, &plain, effort, &mut pool)?;
         terminal::note(format!("{}: {}", kind.word(), report.conclusion(&plain)));
         reports.push(report);
     }
@@ -78,7 +80,8 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         let why: Vec<&str> = reports.iter().filter_map(|report| report.refused.as_deref()).take(1).collect();
         return Err(Failure::Machine(format!("nothing can be searched: {}", why.join("; "))));
     }
-    let command = command(arguments);
+    let command = command(arguments, &laws);
+    let Laws { subject, tested: contender, more } = &laws;
     let mut shown = page(&contender.name, &plain, &reports, &command, &machine::facts(), registry::laws());
     for report in &reports {
         for found in &report.failures {
@@ -91,10 +94,10 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         }
     }
     if arguments.confirm.is_some() {
-        shown.sections.extend(linux::confirm(&subject, &contender, &reports, awake)?);
+        shown.sections.extend(linux::confirm(&laws, &reports, awake)?);
     }
     home.put_file("report.html", html::write(&shown).as_bytes())?;
-    let value = serde_json::to_value(summary(&contender, &plain, &reports, &command)).map_err(Failure::input)?;
+    let value = serde_json::to_value(summary(contender, more, &plain, &reports, &command)).map_err(Failure::input)?;
     home.put_file("break.json", &record::bytes(&value)?)?;
     if arguments.output.json {
         terminal::say_json(&value)?;
@@ -115,13 +118,13 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
 /// Searches for failures of one kind.
 fn one(
     arguments: &arguments::Break,
-    subject: &Subject,
-    contender: &Contender,
+    laws: &Laws,
     kind: Kind,
     plain: &Space,
     effort: Effort,
     pool: &mut Pool<'_>,
 ) -> Result<Report, Failure> {
+    let Laws { subject, tested: contender, more } = laws;
     let objective = library::objective(kind)?;
     let mut space = plain.clone();
     objective.prepare(&mut space).map_err(Failure::input)?;
@@ -131,7 +134,7 @@ fn one(
     if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
         space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
     }
-    let bench = bench(kind, subject.role, pool.world_name());
+    let bench = bench(kind, subject.role, pool.world_name()).beside(more.clone());
     let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
     let varied = space.keys();
     let court = Court { bench: &bench, law: contender, limits: &space.limits, threshold, varied: &varied };
@@ -154,6 +157,16 @@ fn one(
             report.refused = Some(why.lines().next().unwrap_or_default().to_owned());
             return Ok(report);
         }
+        // A law that was asked for is not left out in silence.
+        for law in more.iter().filter(|_| !kind.goes_by_incumbents()) {
+            let scenario = bench.scenario(&bench.with(&start, law), 1);
+            let scenario = scenario.map_err(|why| Failure::Input(format!("--baseline: `{}`: {why}", law.name)))?;
+            if let Some(why) = pool.refusal(&scenario) {
+                let why = why.lines().next().unwrap_or_default();
+                report.refused = Some(format!("the baseline `{}`: {why}", law.name));
+                return Ok(report);
+            }
+        }
     }
     let hunted = hunt(&space, &court, effort, pool)?;
     for phase in &hunted.phases {
@@ -171,7 +184,7 @@ fn one(
     let (found, dismissed) = failures(&court, &hunted.candidates, arguments.failures, pool)?;
     report.dismissed = dismissed;
     for failure in found {
-        let text = file(arguments, contender, &bench, &failure);
+        let text = file(&command(arguments, laws), contender, &bench, &failure);
         let hash = hexadecimal(&Sha256::digest(bench.with(&failure.draft, contender).text()));
         let name = format!("failure-{}-{}.toml", kind.word(), &hash[..8]);
         report.failures.push(Found { failure, text, file: name });
@@ -186,12 +199,7 @@ fn bench(kind: Kind, role: SubjectRole, world: &str) -> Bench {
 }
 
 /// The text of a failure's file: a scenario, and above it the command, the numbers and the mechanism.
-fn file(
-    arguments: &arguments::Break,
-    contender: &Contender,
-    bench: &Bench,
-    failure: &penstock_search::Failure,
-) -> String {
+fn file(command: &str, contender: &Contender, bench: &Bench, failure: &penstock_search::Failure) -> String {
     let mut draft: Draft = bench.with(&failure.draft, contender);
     let (law, kind) = (&contender.name, failure.kind.word());
     draft.set("title", Value::from(format!("break: {law}, {kind}")));
@@ -202,8 +210,7 @@ fn file(
         failure.margin.as_ref().and_then(boundary).map(|ends| format!("# Boundary: {ends}.\n")).unwrap_or_default();
     let [shown, of] = confirmed.seeds;
     format!(
-        "# {}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{ends}{}",
-        command(arguments),
+        "# {command}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{ends}{}",
         headline(failure, law),
         confirmed.score,
         confirmed.score_at_least,
@@ -250,10 +257,12 @@ fn kinds(arguments: &arguments::Break, role: SubjectRole) -> Result<Vec<Kind>, F
 }
 
 /// The name of the directory: one for each search that gives other files.
-fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> String {
+fn name(arguments: &arguments::Break, laws: &Laws, space: &Space) -> String {
+    let subject = &laws.subject;
     let law = if subject.is_plain() { subject.name.clone() } else { slug_with_hash(&subject.setting(false)) };
     let mut words = vec!["break".to_owned(), law, slug(&space.name)];
     words.extend(arguments.objective.iter().cloned());
+    words.extend(baselines::words(&laws.more));
     words.extend(arguments.jitter.iter().map(|jitter| format!("jitter {jitter}")));
     words.extend(arguments.loss.iter().map(|loss| format!("loss {loss}")));
     words.extend(arguments.swing.iter().map(|swing| format!("swing {swing}")));
@@ -275,12 +284,17 @@ fn name(arguments: &arguments::Break, subject: &Subject, space: &Space) -> Strin
 }
 
 /// The command that gives the same files.
-fn command(arguments: &arguments::Break) -> String {
+fn command(arguments: &arguments::Break, laws: &Laws) -> String {
     let law = arguments.law.as_deref().unwrap_or_default();
     let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
     let mut words = vec![program::name().to_string(), "break".to_owned(), law];
     if !arguments.objective.is_empty() {
         words.push(format!("--objective {}", arguments.objective.join(",")));
+    }
+    if !laws.more.is_empty() {
+        let names: Vec<&str> = laws.more.iter().map(|law| law.name.as_str()).collect();
+        let names = names.join(",");
+        words.push(if names.contains(' ') { format!("--baseline '{names}'") } else { format!("--baseline {names}") });
     }
     words.push(format!("--space {}", arguments.space));
     words.extend(arguments.jitter.iter().map(|jitter| format!("--jitter \"{jitter}\"")));
@@ -311,9 +325,18 @@ struct Summary<'a> {
     format: u64,
     law: &'a str,
     setting: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    baselines: Vec<Baseline<'a>>,
     space: &'a str,
     command: &'a str,
     objectives: Vec<Row<'a>>,
+}
+
+/// A law of `--baseline` in `break.json`.
+#[derive(Debug, Serialize)]
+struct Baseline<'a> {
+    law: &'a str,
+    setting: &'a str,
 }
 
 /// An objective in `break.json`.
@@ -344,7 +367,13 @@ struct Entry<'a> {
     shrinking: usize,
 }
 
-fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], command: &'a str) -> Summary<'a> {
+fn summary<'a>(
+    law: &'a Contender,
+    more: &'a [Contender],
+    space: &'a Space,
+    reports: &'a [Report],
+    command: &'a str,
+) -> Summary<'a> {
     let entry = |found: &'a Found| Entry {
         file: &found.file,
         headline: headline(&found.failure, &law.name),
@@ -368,6 +397,7 @@ fn summary<'a>(law: &'a Contender, space: &'a Space, reports: &'a [Report], comm
         format: 1,
         law: &law.name,
         setting: &law.setting,
+        baselines: more.iter().map(|law| Baseline { law: &law.name, setting: &law.setting }).collect(),
         space: &space.name,
         command,
         objectives: reports.iter().map(row).collect(),

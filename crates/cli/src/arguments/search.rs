@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::laws::laws;
 use super::{Output, Processors, WorldName};
 
 /// Arguments of `penstock break`.
@@ -15,6 +16,10 @@ pub(crate) struct Break {
     /// The objective, which is the kind of failure to search for; several with commas [default: all objectives, which share the budget]
     #[arg(long, value_name = "OBJECTIVE", value_delimiter = ',')]
     pub(crate) objective: Vec<String>,
+    /// Laws to compare with, besides the baselines of the objective, as in `copa,vegas`: a failure counts where one of all of them does well.
+    /// With parameters as in `{ law = "copa", competitive = false }`
+    #[arg(long, value_name = "LAW,LAW")]
+    baseline: Vec<String>,
     /// The space, which is the set of scenarios to search: `fixed`, `wired`, `wifi`, `cell`, `leo`, `hostile`, or a file
     #[arg(long, value_name = "SPACE|FILE", default_value = "wifi")]
     pub(crate) space: String,
@@ -52,16 +57,23 @@ pub(crate) struct Break {
     #[arg(long, value_name = "WORLD", value_parser = ["linux"])]
     pub(crate) confirm: Option<String>,
     /// Run the scenarios of a directory and check the bounds in the files beside them; exit status 1 if a bound is not kept
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["law", "objective", "list"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["law", "objective", "baseline", "list"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: also run the scenarios whose bounds file has `long = true`
     #[arg(long, requires = "replay")]
     pub(crate) long: bool,
     /// List the objectives and spaces, and run nothing
-    #[arg(long, conflicts_with_all = ["law", "objective", "awake"])]
+    #[arg(long, conflicts_with_all = ["law", "objective", "baseline", "awake"])]
     pub(crate) list: bool,
     #[command(flatten)]
     pub(crate) processors: Processors,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+impl Break {
+    /// The laws of `--baseline`.
+    pub(crate) fn baselines(&self) -> Vec<&str> {
+        laws(&self.baseline)
+    }
 }

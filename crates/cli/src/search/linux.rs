@@ -1,25 +1,20 @@
 //! `--confirm linux`: failures on the kernel's TCP.
 
-use penstock_evaluation::Subject;
 use penstock_report::number::short;
 use penstock_report::page::{Column, Section, TableView};
 use penstock_search::page::{Report, number};
-use penstock_search::{Bench, Contender};
 
+use super::baselines::Laws;
 use crate::arguments::WorldName;
 use crate::failure::Failure;
-use crate::{interrupt, registry, scenario, terminal};
+use crate::{interrupt, scenario, terminal};
 
 /// Number of failures that are run: each takes its simulated time, for each law.
 const MOST: usize = 3;
 
 /// Runs failures on the kernel's TCP, and returns the section of the page with their results.
-pub(super) fn confirm(
-    subject: &Subject,
-    law: &Contender,
-    reports: &[Report],
-    awake: bool,
-) -> Result<Option<Section>, Failure> {
+pub(super) fn confirm(laws: &Laws, reports: &[Report], awake: bool) -> Result<Option<Section>, Failure> {
+    let Laws { subject, tested, more } = laws;
     let world = scenario::one_world(WorldName::Linux, awake)?;
     let mut table = TableView::new(
         "Failures on the kernel's TCP",
@@ -34,8 +29,8 @@ pub(super) fn confirm(
     );
     let found = reports.iter().flat_map(|report| report.failures.iter().map(move |found| (report.kind, found)));
     for (kind, found) in found.take(MOST) {
-        let bench = Bench::new(std::sync::Arc::clone(registry::laws()), kind, subject.role);
-        let laws = [law.clone()].into_iter().chain(bench.references(&found.failure.draft));
+        let bench = super::bench(kind, subject.role, world.name()).beside(more.clone());
+        let laws = [tested.clone()].into_iter().chain(bench.references(&found.failure.draft));
         for (who, law) in laws.enumerate() {
             let draft = bench.with(&found.failure.draft, &law);
             let mut row = vec![found.file.clone(), law.name.clone()];

@@ -11,9 +11,10 @@ use penstock_report::number::short;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::read::Document;
 use penstock_scenario::world::World;
-use penstock_search::{Band, Bench, Bounds, Draft, Of};
+use penstock_search::{Band, Bench, Bounds, Contender, Draft, Kind, Of};
 use serde::Serialize;
 
+use super::baselines;
 use crate::failure::{Done, Failure};
 use crate::jobs::{self, Job};
 use crate::named::Shown as _;
@@ -205,8 +206,9 @@ impl Replayed {
                 wanted.push(Wanted { file, who: None, labels: cell.labels, scenario: cell.scenario });
             }
         }
-        if let Some(bench) = self.bench(world) {
+        if let Some(kind) = self.bounds.objective {
             let draft = Draft::parse(&self.text).map_err(|why| Failure::Input(format!("{}: {why}", self.shown)))?;
+            let bench = self.bench(kind, &draft, world)?;
             let references = bench.references(&draft);
             let mut drafts = vec![(self.bounds.law.clone(), draft.clone())];
             for law in references.iter().filter(|law| self.bounds.references.contains_key(&law.name)) {
@@ -223,11 +225,27 @@ impl Replayed {
         Ok(wanted)
     }
 
-    fn bench(&self, world: &str) -> Option<Bench> {
-        let kind = self.bounds.objective?;
-        let role =
-            Subject::parse(&self.bounds.law, registry::laws()).map_or(SubjectRole::Controller, |subject| subject.role);
-        Some(super::bench(kind, role, world))
+    /// Makes the scenarios of its objective. References that the objective does not have by itself are those of a search with
+    /// `--baseline`: a name is the law, as a search wrote it.
+    fn bench(&self, kind: Kind, draft: &Draft, world: &str) -> Result<Bench, Failure> {
+        let law = &self.bounds.law;
+        let role = Subject::parse(law, registry::laws()).map_or(SubjectRole::Controller, |subject| subject.role);
+        let bench = super::bench(kind, role, world);
+        let wrong = |name: &str, what: &str| {
+            Failure::Input(format!("{}: references.{name}: {what}", self.shown.replace(".toml", ENDING)))
+        };
+        let standard = bench.references(draft);
+        let mut more = Vec::new();
+        for name in self.bounds.references.keys().filter(|name| standard.iter().all(|law| law.name != **name)) {
+            if kind.goes_by_incumbents() {
+                let law = standard.first().map_or_else(|| "none".to_owned(), |law| format!("`{}`", law.name));
+                let what = format!("{} has one reference, the law of the incumbents: {law}", kind.word());
+                return Err(wrong(name, &what));
+            }
+            let (_, reference) = baselines::parse(name, role, law).map_err(|what| wrong(name, &what))?;
+            more.push(Contender { name: name.clone(), ..reference });
+        }
+        Ok(bench.beside(more))
     }
 
     fn judge(&self, runs: &[(&Wanted, &Measured)], world: &str) -> Vec<Row> {

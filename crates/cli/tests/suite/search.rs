@@ -103,6 +103,125 @@ fn a_failure_is_found_shrunk_and_replayed() {
     assert!(broken.status == 1 && broken.err.contains("the bound is broken"), "{}", broken.err);
 }
 
+/// Baselines that were asked for are wherever those of the objective are, with their parameters, and a replay runs them too.
+#[test]
+fn a_failure_beside_other_baselines_names_and_replays_them() {
+    const SLOW: &str = r#"{ c = 0.2, law = "cubic" }"#;
+    let bench = Bench::new();
+    bench.write("two.toml", SPACE);
+    let given = format!("illinois,{SLOW}");
+    let words = [&SEARCH[..], &["--json", "--baseline", &given]].concat();
+    let ended = bench.run(&words);
+    assert_eq!(ended.status, 1, "{}", ended.err);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    let named = |law: &str, setting: &str| serde_json::json!({ "law": law, "setting": setting });
+    let plain = r#"{ law = "illinois" }"#;
+    assert_eq!(summary["baselines"], Value::from(vec![named("illinois", plain), named(SLOW, SLOW)]));
+    let found = &summary["objectives"][0]["failures"][0];
+    assert_eq!(found["references"], Value::from(vec!["newreno", "cubic", "illinois", SLOW]));
+    assert_eq!(found["confirmed"]["references"].as_array().unwrap().len(), 4);
+    assert_eq!(found["margin"]["references"].as_array().unwrap().len(), 4);
+
+    // The directory is not that of the search without them, nor that with other parameters.
+    let homes = bench.names("out");
+    assert_eq!(homes.len(), 1, "{homes:?}");
+    let home = format!("out/{}", homes[0]);
+    assert!(home.starts_with("out/break-vegas-two-starve-baseline-illinois-cubic-"), "{home}");
+    let other = SLOW.replace("0.2", "0.3");
+    let ended = bench.run(&[&SEARCH[..8], &["--budget", "1", "--baseline", &format!("illinois,{other}")]].concat());
+    assert!(ended.status == 0 && bench.names("out").len() == 2, "{}: {:?}", ended.err, bench.names("out"));
+
+    let text = |name: &str| fs::read_to_string(bench.path(&home).join(name)).unwrap();
+    let file = found["file"].as_str().unwrap();
+    let command = format!("# penstock break vegas --objective starve --baseline '{given}' --space two.toml");
+    assert!(text(file).starts_with(&command), "{}", text(file));
+    for page in [text("report.html"), text(file)] {
+        assert!(page.contains("illinois: ") && page.contains("c = 0.2, law"), "{page}");
+    }
+
+    // The command of the file is the search that wrote it.
+    let quoted = text(file).lines().next().unwrap()[2..].to_owned();
+    let again: Vec<&str> = quoted.split(['\'']).collect();
+    let again: Vec<&str> = again[0].split(' ').skip(1).filter(|word| !word.is_empty()).collect();
+    assert_eq!(again, ["break", "vegas", "--objective", "starve", "--baseline"]);
+
+    let rows: Value = serde_json::from_str(&bench.well(&["break", "--replay", &home, "--json"])).unwrap();
+    let rows: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["what"].as_str().unwrap()).collect();
+    let slow = format!("starve: {SLOW}");
+    assert!(rows.contains(&"starve: illinois") && rows.contains(&slow.as_str()), "{rows:?}");
+    // What the replay runs is the law with its parameters: with others it is another run.
+    let bounds = file.replace(".toml", ".bounds.toml");
+    let replayed = |text: String| {
+        bench.write(&format!("{home}/{bounds}"), &text);
+        bench.run(&["break", "--replay", &home])
+    };
+    let before = text(&bounds);
+    let unknown = replayed(before.replace("illinois", "illinoi"));
+    let said = format!("{bounds}: references.illinoi: no law has the name `illinoi`: did you mean `illinois`?");
+    assert!(unknown.status == 2 && unknown.err.contains(&said), "{}", unknown.err);
+    let queue = replayed(before.replace("illinois", "codel"));
+    let said = "references.codel: `codel` is an AQM; only a controller can be a baseline of `vegas`";
+    assert!(queue.status == 2 && queue.err.contains(said), "{}", queue.err);
+    let no_place = replayed(before.replace("\"starve\"", "\"coexist\""));
+    let said = "coexist has one reference, the law of the incumbents: none";
+    assert!(no_place.status == 2 && no_place.err.contains(said), "{}", no_place.err);
+}
+
+/// A law that would change nothing as a baseline is refused, with what would.
+#[test]
+fn a_baseline_that_changes_nothing_is_refused() {
+    let bench = Bench::new();
+    bench.write("two.toml", SPACE);
+    let fast = "{ alpha = \"20 packets\", law = \"fast\" }";
+    let cases: [(&[&str], &str); 14] = [
+        (&["cubic", "--baseline", "coppa"], "--baseline: no law has the name `coppa`: did you mean `copa`?"),
+        (&["cubic", "--baseline", "copa,"], "--baseline: no law has the name ``"),
+        (&["cubic", "--baseline", "{ law = \"copa\", deltta = 1 }"], "no parameter `deltta`"),
+        (&["cubic", "--baseline", "codel"], "`codel` is an AQM; only a controller can be a baseline of `cubic`"),
+        (&["codel", "--baseline", "pie,fast"], "`fast` is a controller; only an AQM can be a baseline of `codel`"),
+        (&["cubic", "--baseline", "token-bucket"], "`token-bucket` is a conditioner; only a controller"),
+        (&["vegas", "--objective", "starve", "--baseline", "cubic"], "`cubic` is a baseline of starve already"),
+        (&["vegas", "--objective", "timid,stall", "--baseline", "bbr"], "a baseline of timid, stall already"),
+        (&["vegas", "--baseline", "copa", "--baseline", "fast,copa"], "`copa` appears twice"),
+        // A parameter with its default is no other law.
+        (
+            &["vegas", "--baseline", "copa,{ law = \"copa\", competitive = true }"],
+            "competitive = true }` appears twice",
+        ),
+        (&["copa", "--baseline", "copa"], "`copa` is the law under test, and does no better than itself"),
+        (&[fast, "--baseline", "{ law = \"fast\", alpha = \"20 packets\" }"], "is the law under test"),
+        (
+            &["vegas", "--objective", "coexist,harm", "--baseline", "copa"],
+            "no other law has an effect on coexist and harm, whose baseline is the law of the incumbents; add another objective",
+        ),
+        (&["--list", "--baseline", "copa"], "'--baseline <LAW,LAW>'"),
+    ];
+    for (arguments, expected) in cases {
+        let ended = bench.run(&[&["break"], arguments].concat());
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
+    }
+    let ended = bench.run(&["break", "--replay", "x", "--baseline", "copa"]);
+    assert!(ended.status == 2 && ended.err.contains("cannot be used with"), "{}", ended.err);
+    assert!(!bench.path("out").exists(), "nothing is left behind");
+
+    // A world that lacks a law which was asked for does not search without it.
+    let search = ["break", "fast", "--space", "two.toml", "--world", "fluid", "--objective", "starve", "--budget", "1"];
+    let ended = bench.run(&[&search[..], &["--baseline", "bbr"]].concat());
+    let said = "nothing can be searched: the baseline `bbr`: ";
+    assert!(ended.status == 3 && ended.err.contains(said), "{}: {}", ended.status, ended.err);
+    assert!(!bench.path("out").exists(), "nothing is left behind");
+
+    // With one objective that has a place for it; and where it is a standard one of another objective; and the plain law beside the one
+    // with parameters, which then has its table for a name.
+    let well =
+        |more: &[&str]| bench.json(&[&["break"], more, &["--space", "two.toml", "--budget", "1", "--json"]].concat());
+    well(&["vegas", "--objective", "harm,starve", "--baseline", "copa"]);
+    well(&["vegas", "--objective", "underuse,starve", "--baseline", "bbr"]);
+    let both = well(&[fast, "--objective", "starve", "--baseline", "fast"]);
+    assert_eq!((&both["law"], &both["baselines"][0]["law"]), (&fast.into(), &"fast".into()));
+}
+
 /// Without jitter nothing is found, and the page says in how many evaluations.
 #[test]
 fn nothing_found_is_no_proof() {
