@@ -9,7 +9,8 @@ Markdown. CPU times are those of the whole process.
 
 A neighbourhood has the path of a known failure. Most numbers of it go from a fourth of their value to four times that; the rate goes
 so where it is decisive. The search begins at a mild end, and has the default budget. A known failure is found again if the best
-score at the last rung is at least the score of the mild end of the band in search/known.
+score at the last rung is at least the score of the mild end of the band in search/known. A baseline of its own stands beside those of
+the objective where only that law shows that the path allows better.
 
 A pair is a law, an objective and a space. PAIRS are tried in their order. A pair counts if 200 points of the plain sampler with
 the next seed find no candidate: where failures are common, nothing has to be searched. The first ten that count are compared with
@@ -32,12 +33,13 @@ BUDGET, SCREEN, WANTED, CLEARLY = 3000, 200, 10, 0.01
 
 @dataclass(frozen=True)
 class Near:
-    """A known failure: its space, the law, the objective, and the measure at the mild end of the band."""
+    """A known failure: its space, the law, the objective, the measure at the mild end of the band, and a further baseline."""
 
     space: str
     law: str
     objective: str
     measure: float
+    baseline: str | None = None
 
     def threshold(self):
         """The score of the measure, as in docs/break.md."""
@@ -52,7 +54,9 @@ class Near:
 
 # Ratios: the smallest that the bounds of search/known admit. Of `underuse`: the largest share. Of `loss`: the objective's own score,
 # since what NewReno loses enters it. K1: the fair share over that of the first of four flows. K4 and K11: the mean of the clean pair over
-# the other flow. The bounds of K11 have the sum of the pair. K10: the ratio that the packets world has, for the published one is not reached.
+# the other flow. The bounds of K11 have the sum of the pair. K10: the ratio that the packets world has, for the published one is not
+# reached. K13: NewReno starves the long flow as CUBIC does. Copa is the law of the paper that shares there, with a ratio of about the
+# number of links.
 NEAR = [
     Near("K01-fast-latecomers", '{ law = "fast", alpha = "20 packets" }', "latecomer", 1.557),
     Near("K02-pulses-at-the-timeout", "newreno", "underuse", 0.0132),
@@ -65,7 +69,7 @@ NEAR = [
     Near("K10-three-round-trips", "bbr", "starve", 5.0),
     Near("K11-one-flow-with-aggregated-acks", "copa", "starve", 3.1625),
     Near("K12-two-round-trips", "newreno", "starve", 2.0),
-    Near("K13-parking-lot", "cubic", "starve", 2.846),
+    Near("K13-parking-lot", "cubic", "starve", 2.846, baseline="copa"),
     Near("K16-vegas-delay-steps", "vegas", "underuse", 0.3795),
     Near("K18-bbr-jitter-of-a-round-trip", '{ law = "bbr", aggregation_gain = 0 }', "underuse", 0.1),
     Near("K19-copa-jitter-of-a-round-trip", '{ law = "copa", competitive = false }', "underuse", 0.1),
@@ -157,6 +161,7 @@ def near(options):
 
     def found(one):
         more = ["--threshold", f"{one.threshold():.4f}", "--budget", str(BUDGET)]
+        more += [] if one.baseline is None else ["--baseline", one.baseline]
         return search(options, one.law, one.objective, f"search/near/{one.space}.toml", more)
 
     table(["space", "law", "objective", "score of the known failure", "best score", "first candidate", "evaluations", "CPU time", "found"])
