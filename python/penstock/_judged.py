@@ -45,10 +45,7 @@ def compare(
     Raises:
         ScenarioError: The scenario is wrong, a world or a law is unknown, or there is one alone.
     """
-    # A name alone is a list of one, not of its letters.
-    if not isinstance(laws, (str, type, Mapping, Iterable)):
-        raise TypeError(f"laws is of class {type(laws).__name__}: write a list of laws")
-    laws = [laws] if isinstance(laws, (str, type, Mapping)) else list(laws)
+    laws = _listed("laws", laws)
     chosen = [named(law) for law in laws]
     where = names("worlds", worlds)
     for argument, several, as_in in [
@@ -89,6 +86,16 @@ def compare(
         rows.append(one)
     columns = ["span", "where", "measure", "unit", *labels, *(f"{label}.relative" for label in labels[1:])]
     return frame("comparison", rows, columns)
+
+
+def _listed(argument: str, laws: AnyLaw | Sequence[AnyLaw]) -> list[AnyLaw]:
+    """Return laws that were given as one or as several."""
+    # A name alone is a list of one, not of its letters.
+    if isinstance(laws, (str, type, Mapping)):
+        return [laws]
+    if not isinstance(laws, Iterable):
+        raise TypeError(f"{argument} is of class {type(laws).__name__}: write a list of laws")
+    return list(laws)
 
 
 class Evaluation:
@@ -207,6 +214,7 @@ def find_failures(
     law: AnyLaw,
     *,
     objective: str | Sequence[str] = (),
+    baseline: AnyLaw | Sequence[AnyLaw] = (),
     space: str = "wifi",
     budget: int = 3000,
     seed: int = 1,
@@ -223,6 +231,8 @@ def find_failures(
     Args:
         law: The name of a law, a dict of a law and its parameters, or a class that was registered.
         objective: The kind of failure, such as ``underuse`` or ``starve``. By default all that apply.
+        baseline: Laws to compare with, besides the baselines of the objective: a law fails where one of all of them does
+            well.
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.
@@ -235,11 +245,12 @@ def find_failures(
         jobs: Threads, one a processor by default. A law of Python computes on one at a time.
 
     Raises:
-        ScenarioError: No law, objective or space has this name, or a bound is out of range.
+        ScenarioError: No law, objective or space has this name, a baseline changes nothing, or a bound is out of range.
         Exception: An exception of a law of Python.
     """
     options: dict[str, object] = {
         "objective": names("objective", objective),
+        "baseline": [named(one) for one in _listed("baseline", baseline)],
         "space": text("space", space, "the name of a space, or a file"),
         "budget": whole("budget", budget, 1),
         "seed": seed_of(seed),

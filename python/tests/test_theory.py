@@ -303,6 +303,24 @@ def test_a_search_runs(tmp_path: Path) -> None:
     assert list(tmp_path.glob("*/break.json"))
 
 
+@pytest.mark.parametrize(
+    ("baseline", "names"),
+    [
+        ("copa", ["copa"]),
+        ({"law": "copa", "competitive": False}, ['{ law = "copa", competitive = false }']),
+        (["copa", {"law": "fast", "alpha": "9 packets"}], ["copa", '{ law = "fast", alpha = "9 packets" }']),
+    ],
+)
+def test_a_search_has_other_baselines(baseline: Any, names: list[str]) -> None:
+    search = {**SEARCH, "budget": 1}
+    found = penstock.find_failures("vegas", baseline=baseline, **search).data["baselines"]
+    # The keys of a table have no order.
+    assert [sorted(one["law"].strip("{} ").split(", ")) for one in found] == [
+        sorted(name.strip("{} ").split(", ")) for name in names
+    ]
+    assert "baselines" not in penstock.find_failures("vegas", **search).data
+
+
 @pytest.mark.slow
 def test_a_law_in_python_is_searched_as_the_one_in_rust() -> None:
     from penstock.examples.newreno import NewReno
@@ -420,6 +438,13 @@ WRONG: list[tuple[str, Any, type[Exception], str]] = [
         penstock.ScenarioError,
         "objective: ",
     ),
+    (
+        "a baseline that is one already",
+        lambda: penstock.find_failures("vegas", baseline="newreno"),
+        penstock.ScenarioError,
+        "^baseline: `newreno` is a baseline of .* already",
+    ),
+    ("a baseline that is a number", lambda: penstock.find_failures("vegas", baseline=3), TypeError, "class int: write"),  # type: ignore[arg-type]
     ("a loss that is a text", lambda: penstock.find_failures("cubic", loss="x"), TypeError, "loss is of class str"),  # type: ignore[arg-type]
     ("no budget", lambda: penstock.find_failures("cubic", budget=0), ValueError, "budget is 0: write 1 or more"),
     ("no threads", lambda: penstock.evaluate("cubic", jobs=0), ValueError, "jobs is 0: write 1 or more"),
