@@ -35,7 +35,7 @@ pub struct Confirmed {
     pub measured: f64,
     /// The smallest and the largest measure.
     pub range: [f64; 2],
-    /// The median measure of each reference.
+    /// The median measure of each reference that was run.
     pub references: Vec<f64>,
     /// The number of the seeds that show it.
     pub seeds: [usize; 2],
@@ -58,8 +58,8 @@ pub fn conclude(outcome: &Outcome, threshold: f64) -> Option<Confirmed> {
     let measured: Vec<f64> = judged.iter().map(|one| one.measured).collect();
     let many = judged.iter().map(|one| one.references.len()).max().unwrap_or(0);
     let reference = |at: usize| {
-        let known: Vec<f64> = judged.iter().filter_map(|one| one.references.get(at).copied()).collect();
-        median(&known)
+        let known = judged.iter().filter_map(|one| one.references.get(at).copied());
+        median(&known.filter(|x| x.is_finite()).collect::<Vec<_>>()).unwrap_or(f64::NAN)
     };
     Some(Confirmed {
         confirmation,
@@ -67,7 +67,7 @@ pub fn conclude(outcome: &Outcome, threshold: f64) -> Option<Confirmed> {
         score_at_least: least,
         measured: median(&measured)?,
         range: [measured.iter().copied().min_by(f64::total_cmp)?, measured.iter().copied().max_by(f64::total_cmp)?],
-        references: (0..many).filter_map(reference).collect(),
+        references: (0..many).map(reference).collect(),
         seeds: [shown, scores.len()],
     })
 }

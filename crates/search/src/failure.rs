@@ -36,7 +36,7 @@ pub struct Failure {
     pub kind: Kind,
     /// The scenario, without the law under test.
     pub draft: Draft,
-    /// The names of the references.
+    /// The names of the references that were run.
     pub references: Vec<String>,
     /// The results of fresh seeds after shrinking.
     pub confirmed: Confirmed,
@@ -119,6 +119,7 @@ fn examine<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Resul
         confirmed.confirmation = Confirmation::PhaseEffect;
     }
     if confirmed.confirmation != Confirmation::Found {
+        confirmed.references.retain(|measured| measured.is_finite());
         return Ok(Examined::Dismissed(confirmed));
     }
     let enough = (KEPT * confirmed.score).max(court.threshold);
@@ -227,13 +228,14 @@ fn shrunk<R: Runner>(
         Ok(held)
     };
     let draft = shrink(draft.clone(), &mut holds)?;
-    let Some(confirmed) = fresh(court, &draft, FRESH[1], runner)? else { return Ok(None) };
+    let Some(mut confirmed) = fresh(court, &draft, FRESH[1], runner)? else { return Ok(None) };
     if confirmed.confirmation != Confirmation::Found {
         return Ok(None);
     }
-    let margin = margin(court, &draft, &SHRINKING, runner)?;
+    let mut margin = margin(court, &draft, &SHRINKING, runner)?;
     let Some(Observed { hints, scenario, run }) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
-    let references = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
+    let names = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
+    let references = that_ran(names, &mut confirmed, margin.as_mut());
     Ok(Some(Failure {
         kind: court.bench.kind(),
         references,
@@ -245,6 +247,18 @@ fn shrunk<R: Runner>(
         scenario,
         draft,
     }))
+}
+
+/// The names of the references that were run. Of the others, which a world lacks, no column is left.
+fn that_ran(names: Vec<String>, confirmed: &mut Confirmed, margin: Option<&mut Margin>) -> Vec<String> {
+    let ran: Vec<bool> = confirmed.references.iter().map(|measured| measured.is_finite()).collect();
+    let is_left = |at: usize| ran.get(at).copied().unwrap_or(false);
+    confirmed.references.retain(|measured| measured.is_finite());
+    if let Some(margin) = margin {
+        let columns = std::mem::take(&mut margin.references).into_iter().enumerate();
+        margin.references = columns.filter(|(at, _)| is_left(*at)).map(|(_, column)| column).collect();
+    }
+    names.into_iter().enumerate().filter(|(at, _)| is_left(*at)).map(|(_, name)| name).collect()
 }
 
 /// A run with the law under test.
@@ -282,4 +296,37 @@ fn alike(a: &Draft, b: &Draft) -> bool {
     let ignored = |key: &str| matches!(key, "title" | "seed" | "duration" | "warmup");
     let of = |draft: &Draft| draft.leaves().into_iter().filter(|(key, _)| !ignored(key)).collect::<Vec<_>>();
     of(a).iter().zip(&of(b)).all(|((_, x), (_, y))| close(x, y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A world may lack a law between two others: the numbers of the later one are not those of the missing one.
+    #[test]
+    fn references_that_were_not_run_leave_no_column() {
+        let mut confirmed = Confirmed {
+            confirmation: Confirmation::Found,
+            score: 0.9,
+            score_at_least: 0.9,
+            measured: 30.0,
+            range: [30.0, 30.0],
+            references: vec![2.0, f64::NAN, 3.0],
+            seeds: [20, 20],
+        };
+        let columns = vec![vec![Some(2.0)], vec![None], vec![Some(3.0)]];
+        let mut margin = Margin {
+            key: String::new(),
+            unit: String::new(),
+            values: vec![1.0],
+            law: vec![Some(30.0)],
+            references: columns,
+            scores: vec![Some(0.9)],
+            boundary: None,
+        };
+        let names = ["newreno", "bbr", "cbr"].map(str::to_owned).to_vec();
+        assert_eq!(that_ran(names, &mut confirmed, Some(&mut margin)), ["newreno", "cbr"]);
+        assert_eq!(confirmed.references, [2.0, 3.0]);
+        assert_eq!(margin.references, [[Some(2.0)], [Some(3.0)]]);
+    }
 }

@@ -32,7 +32,7 @@ pub trait Runner {
 pub struct Judged {
     /// The measure of the law under test.
     pub measured: f64,
-    /// Those of the references, where they were run.
+    /// Those of the references, in their order, where they were run; not a number for one that cannot be run.
     pub references: Vec<f64>,
     /// The number that the search maximises: the score, unless the references show that the path allows nothing better.
     pub fitness: f64,
@@ -152,21 +152,29 @@ impl Court<'_> {
             let mut asked = Vec::new();
             let mut scenarios = Vec::new();
             for &(at, n) in &open {
+                // With all of them each has its place, whether it can be run or not.
+                if !one_will_do {
+                    references[at][n] = vec![f64::NAN; laws[at].len()];
+                }
                 // The last of them is the one that most often does well enough.
                 let those = if one_will_do {
                     laws[at].len().checked_sub(round + 1).map_or(&laws[at][..0], |last| &laws[at][last..=last])
                 } else {
                     &laws[at][..]
                 };
-                for law in those {
+                for (who, law) in those.iter().enumerate() {
                     if let Ok(scenario) = self.bench.scenario(&self.bench.with(&drafts[at], law), seeds[n]) {
-                        asked.push((at, n));
+                        asked.push((at, n, who));
                         scenarios.push(scenario);
                     }
                 }
             }
-            for ((at, n), found) in asked.into_iter().zip(runner.measure(kind, &scenarios)?) {
-                references[at][n].extend(found.ok());
+            for ((at, n, who), found) in asked.into_iter().zip(runner.measure(kind, &scenarios)?) {
+                match found {
+                    Ok(found) if one_will_do => references[at][n].push(found),
+                    Ok(found) => references[at][n][who] = found,
+                    Err(_) => {}
+                }
             }
             open.retain(|&(at, n)| references[at][n].is_empty() || kind.shortfall(&references[at][n]).is_some());
         }
@@ -179,7 +187,8 @@ impl Court<'_> {
     }
 
     fn one(&self, measured: f64, references: Vec<f64>) -> Judged {
-        let fitness = self.bench.kind().fitness(measured, &references, self.threshold);
+        let ran: Vec<f64> = references.iter().copied().filter(|x| x.is_finite()).collect();
+        let fitness = self.bench.kind().fitness(measured, &ran, self.threshold);
         Judged { measured, references, fitness }
     }
 
@@ -241,8 +250,8 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
     #[test]
     fn a_reference_that_was_asked_for_shows_what_a_path_allows() {
         let drafts = [Draft::parse(DRAFT).unwrap()];
-        let vegas = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
-        let copa = Contender { name: "copa".into(), setting: "{ law = \"copa\" }".into() };
+        let of = |name: &str| Contender { name: name.into(), setting: format!("{{ law = \"{name}\" }}") };
+        let vegas = of("vegas");
         let (kind, registry) = (Kind::Starve, Arc::new(Registry::standard()));
         let threshold = kind.threshold();
         let found = |more: Vec<Contender>| {
@@ -259,9 +268,13 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         let (alone, ran) = found(Vec::new());
         assert!(alone.fitness < threshold && alone.references == [50.0, 40.0], "{alone:?}");
         assert_eq!(ran, ["vegas", "cubic", "newreno"]);
-        let (beside, ran) = found(vec![copa]);
-        assert_eq!((beside.fitness, beside.references), (kind.score(30.0, &[]), vec![50.0, 40.0, 2.0]));
+        let (beside, ran) = found(vec![of("copa")]);
+        assert_eq!((beside.fitness, &beside.references[..]), (kind.score(30.0, &[]), &[50.0, 40.0, 2.0][..]));
         assert_eq!(ran, ["vegas", "copa"]);
+        // One that cannot be run keeps its place: the numbers behind it are not its own.
+        let (with_a_gap, _) = found(vec![of("bbr"), of("copa")]);
+        assert_eq!((with_a_gap.fitness, with_a_gap.references[3]), (beside.fitness, 2.0));
+        assert!(with_a_gap.references[2].is_nan());
     }
 
     /// The fitness by a few runs is that by all runs, whatever the references do, and `enough` only saves runs.

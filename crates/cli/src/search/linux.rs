@@ -34,9 +34,10 @@ pub(super) fn confirm(laws: &Laws, reports: &[Report], awake: bool) -> Result<Op
         for (who, law) in laws.enumerate() {
             let draft = bench.with(&found.failure.draft, &law);
             let mut row = vec![found.file.clone(), law.name.clone()];
+            let of_references = found.failure.references.iter().zip(&found.failure.confirmed.references);
             let simulated = match who {
                 0 => Some(found.failure.confirmed.measured),
-                who => found.failure.confirmed.references.get(who - 1).copied(),
+                _ => of_references.clone().find(|(name, _)| **name == law.name).map(|(_, measured)| *measured),
             };
             row.push(simulated.map(|x| number(kind, x)).unwrap_or_default());
             terminal::note(format!("runs {} with the law {} on the kernel's TCP", found.file, law.name));
