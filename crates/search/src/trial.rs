@@ -277,6 +277,20 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         assert!(with_a_gap.references[2].is_nan());
     }
 
+    /// Where the best reference cannot be run, what is left shows nothing better: no number is not a good number.
+    #[test]
+    fn a_reference_that_cannot_be_run_excuses_nothing() {
+        let (kind, drafts) = (Kind::Underuse, [Draft::parse(DRAFT).unwrap()]);
+        let bench = Bench::new(Arc::new(Registry::standard()), kind, SubjectRole::Controller);
+        let vegas = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        let threshold = kind.threshold();
+        let court = Court { bench: &bench, law: &vegas, limits: &Limits::default(), threshold, varied: &[] };
+        let mut runner = Given { measures: vec![("vegas", 0.1), ("newreno", 0.2), ("cubic", 0.3)], ran: Vec::new() };
+        let Outcome::Run(judged) = court.judge(&drafts, &[1], &mut runner).unwrap().remove(0) else { panic!() };
+        assert!(judged[0].references[2..].iter().all(|measured| measured.is_nan()), "{judged:?}");
+        assert!(judged[0].fitness < threshold, "{judged:?}");
+    }
+
     /// The fitness by a few runs is that by all runs, whatever the references do, and `enough` only saves runs.
     #[test]
     fn few_references_give_the_same_fitness_as_all() {
