@@ -45,9 +45,12 @@ impl Laws {
 /// The baselines that are given, each with a reason to be there.
 fn more(tested: &Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Result<Vec<Contender>, Failure> {
     let given = arguments.baselines();
+    if given.is_empty() {
+        return Ok(Vec::new());
+    }
     let wrong = |what: String| Failure::Input(format!("--baseline: {what}"));
     let with_place: Vec<Kind> = kinds.iter().copied().filter(|kind| !kind.goes_by_incumbents()).collect();
-    if !given.is_empty() && with_place.is_empty() {
+    if with_place.is_empty() {
         let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
         return Err(wrong(format!(
             "no other law has an effect on {}, whose baseline is the law of the incumbents; add another objective, or leave --baseline \
@@ -72,10 +75,8 @@ fn more(tested: &Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Resul
         }
         if with_place.iter().all(|kind| standard(*kind, law.role).contains(&same)) {
             let words: Vec<&str> = with_place.iter().map(|kind| kind.word()).collect();
-            return Err(wrong(format!(
-                "`{text}` is a baseline of {} already; name another law, or leave it out",
-                words.join(", ")
-            )));
+            let whose = if arguments.objective.is_empty() { "every objective".to_owned() } else { words.join(" and ") };
+            return Err(wrong(format!("`{text}` is a baseline of {whose} already; name another law, or leave it out")));
         }
         known.push(same);
         more.push(contender);

@@ -173,15 +173,16 @@ fn a_baseline_that_changes_nothing_is_refused() {
     let bench = Bench::new();
     bench.write("two.toml", SPACE);
     let fast = "{ alpha = \"20 packets\", law = \"fast\" }";
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 15] = [
         (&["cubic", "--baseline", "coppa"], "--baseline: no law has the name `coppa`: did you mean `copa`?"),
         (&["cubic", "--baseline", "copa,"], "--baseline: no law has the name ``"),
         (&["cubic", "--baseline", "{ law = \"copa\", deltta = 1 }"], "no parameter `deltta`"),
         (&["cubic", "--baseline", "codel"], "`codel` is an AQM; only a controller can be a baseline of `cubic`"),
         (&["codel", "--baseline", "pie,fast"], "`fast` is a controller; only an AQM can be a baseline of `codel`"),
         (&["cubic", "--baseline", "token-bucket"], "`token-bucket` is a conditioner; only a controller"),
+        (&["vegas", "--baseline", "cubic"], "`cubic` is a baseline of every objective already"),
         (&["vegas", "--objective", "starve", "--baseline", "cubic"], "`cubic` is a baseline of starve already"),
-        (&["vegas", "--objective", "timid,stall", "--baseline", "bbr"], "a baseline of timid, stall already"),
+        (&["vegas", "--objective", "timid,stall", "--baseline", "bbr"], "a baseline of timid and stall already"),
         (&["vegas", "--baseline", "copa", "--baseline", "fast,copa"], "`copa` appears twice"),
         // A parameter with its default is no other law.
         (
