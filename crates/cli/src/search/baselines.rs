@@ -117,7 +117,7 @@ const fn noun(role: SubjectRole) -> &'static str {
     }
 }
 
-/// What two settings of one law have in common.
+/// The identity that two settings of one law have in common.
 #[derive(Debug, PartialEq, Eq)]
 struct Same(String);
 
