@@ -231,8 +231,8 @@ def find_failures(
     Args:
         law: The name of a law, a dict of a law and its parameters, or a class that was registered.
         objective: The kind of failure, such as ``underuse`` or ``starve``. By default all that apply.
-        baseline: Laws to compare with, besides the baselines of the objective: a law fails where one of all of them does
-            well.
+        baseline: Laws to compare with, besides the baselines of the objective. A law fails where one of all of them
+            does well.
         space: The scenarios that are searched: a name or a file.
         budget: Runs, over all objectives.
         seed: The seed of the search.
