@@ -198,7 +198,8 @@ fn a_baseline_that_changes_nothing_is_refused() {
         (&["--list", "--baseline", "copa"], "'--baseline <LAW,LAW>'"),
     ];
     for (arguments, expected) in cases {
-        let ended = bench.run(&[&["break"], arguments].concat());
+        // What is not refused is a short search.
+        let ended = bench.run(&[&["break", "--space", "two.toml", "--budget", "1"], arguments].concat());
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
         assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
     }
