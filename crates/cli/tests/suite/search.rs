@@ -199,7 +199,8 @@ fn a_baseline_that_changes_nothing_is_refused() {
     ];
     for (arguments, expected) in cases {
         // What is not refused is a short search.
-        let ended = bench.run(&[&["break", "--space", "two.toml", "--budget", "1"], arguments].concat());
+        let ended =
+            bench.run(&[&["break", "--space", "two.toml", "--budget", "1", "--failures", "0"], arguments].concat());
         assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
         assert!(ended.err.contains(expected), "{arguments:?}: {}", ended.err);
     }
