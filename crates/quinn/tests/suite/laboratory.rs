@@ -346,11 +346,12 @@ impl Laboratory {
                 Stage::Leaves => self.enter(now, datagram),
                 Stage::Arrives => {
                     let wake_up = self.time_of(datagram.to, |end| end.wake_up);
-                    let reads = &mut self.sides[datagram.to].reads;
-                    if *reads < now {
-                        *reads = now + wake_up;
+                    let side = &mut self.sides[datagram.to];
+                    if side.reads < now {
+                        // A timer may be waking it already.
+                        side.reads = side.wakes.unwrap_or(now + wake_up);
                     }
-                    let at = *reads;
+                    let at = side.reads;
                     self.come(at, Stage::Read, datagram);
                 }
                 Stage::Read => {
@@ -401,7 +402,7 @@ impl Laboratory {
 
     /// A random time of a part of an answer of this end.
     fn time_of(&mut self, number: usize, part: fn(&Answers) -> Waits) -> Duration {
-        draw(part(&self.line.ends.waits[number % 2]), &mut self.draws)
+        draw(part(&self.line.ends.waits[number % 2]), &mut self.draws).mul_f64(self.line.ends.scale)
     }
 
     fn come(&mut self, at: Instant, stage: Stage, datagram: Datagram) {
@@ -469,19 +470,20 @@ impl Laboratory {
             let Some(transmit) = connection.poll_transmit(now, 1, &mut bytes) else { break };
             sent.push((transmit, bytes));
         }
-        side.slept = now;
         let mut leaves = now;
         for (place, (transmit, bytes)) in sent.into_iter().enumerate() {
             if place == 0 {
                 leaves = now.max(self.sides[number].reads) + self.time_of(number, |end| end.work);
             }
+            let begins = leaves;
             if place % SEGMENTS == 0 {
                 leaves += self.time_of(number, |end| end.send);
             }
-            self.send(number, leaves, &transmit, &bytes);
+            self.send(number, begins, &transmit, &bytes);
         }
-        let reads = &mut self.sides[number].reads;
-        *reads = leaves.max(*reads);
+        let side = &mut self.sides[number];
+        side.reads = leaves.max(side.reads);
+        side.slept = leaves;
     }
 
     /// A datagram leaves an end: a client's goes over the line, a server's is only late.

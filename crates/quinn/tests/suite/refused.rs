@@ -28,6 +28,16 @@ fn what_quinn_does_not_report_is_named() {
     }
 }
 
+/// docs/quinn.md and the README of the crate have these names.
+#[test]
+fn these_laws_are_refused_and_no_others() {
+    let registry = Registry::standard();
+    let names = registry.laws::<Controller>().iter().map(|entry| entry.name);
+    let mut refused: Vec<&str> = names.filter(|name| law(name).unwrap().build().is_err()).collect();
+    refused.sort_unstable();
+    assert_eq!(refused, ["cbr", "ccp", "ccpd", "dctcp", "leadlag", "prague"]);
+}
+
 #[test]
 fn wrong_names_and_values_are_answered_with_what_would_do() {
     let error = law("bbr9").unwrap_err().to_string();

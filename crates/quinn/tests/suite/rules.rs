@@ -129,7 +129,7 @@ fn reported(factory: &Factory, rtt: RttEstimator, lost: Option<u64>) -> u64 {
     path.hosted.window()
 }
 
-/// An echo is to every law what a lost packet is. The laws without a response are known. One in each of twenty round trips brings the
+/// An echo is to every law what a lost packet is. The laws without a response are known: their windows are not compared. One in each of twenty round trips brings the
 /// window of every other law down to where it bounds the flow, or near.
 #[test]
 fn every_law_responds_to_echoes_as_to_losses() {

@@ -355,49 +355,53 @@ fn the_queue_of_bbr_grows_with_pauses() {
 
 /// Ends that are programs answer after a time that varies, and the program of the path reads after one. So packets come in bunches, and
 /// CoDel lets the queue grow longer. BBR keeps the largest rate sample, and Copa leaves its cycle. With these times the queues are those
-/// of the path within the 20 % that are allowed between the path and the packets world.
+/// of the path within the 20 % that are allowed between the path and the packets world, where the two differ and where they agree.
+/// A fiftieth of these times disturbs a flow too: it tells what any disturbance does.
 #[test]
 #[ignore = "takes minutes; make nightly runs it"]
 fn the_waits_of_ends_lengthen_queues() {
-    const SEEDS: u64 = 10;
     let found: Vec<_> = std::thread::scope(|scope| {
         let run = |cell: &Cell| {
             let &Cell { law, rate_mbit_per_s, codel, measures: (warmup, seconds), .. } = cell;
             let line = if codel { self::codel(rate_mbit_per_s) } else { line(rate_mbit_per_s, 1.0) };
             let line = as_on_the_path(line);
-            let waits = waits(law, rate_mbit_per_s, codel);
+            let waits = waits(cell.times_of, rate_mbit_per_s, codel);
             // quinn's timers over the path.
             let late = Ends { tick: Duration::from_millis(1), waits, ..Ends::EXACT };
-            // The seed is also that of BBR's probes.
-            let runs = [Ends::EXACT, late].map(|ends| {
+            let disturbed = Ends { waits, scale: 0.02, ..Ends::EXACT };
+            // The seed is also that of BBR's probes. Without times no other law draws anything.
+            let once = if law == "bbr3" { cell.seeds } else { 1 };
+            let runs = [(Ends::EXACT, once), (disturbed, cell.seeds), (late, cell.seeds)].map(|(ends, seeds)| {
                 let one = |seed| seeded(law, seed, Line { ends: Ends { seed, ..ends }, ..line }, warmup, seconds);
-                (1..=SEEDS).map(one).collect()
+                (1..=seeds).map(one).collect::<Vec<Found>>()
             });
-            let [exact, late]: [Vec<Found>; 2] = runs;
-            println!("{}: {exact:?}, {late:?}", cell.name());
-            (exact, late)
+            println!("{}: {runs:?}", cell.name());
+            runs
         };
         let threads = CELLS.each_ref().map(|cell| scope.spawn(move || run(cell)));
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    for (cell, (exact, late)) in CELLS.iter().zip(&found) {
-        let (exact_queue, exact_error) = mean_and_error(exact);
-        let (late_queue, late_error) = mean_and_error(late);
+    let mut wrong = Vec::new();
+    for (cell, runs) in CELLS.iter().zip(&found) {
+        let [exact, disturbed, late] = runs.each_ref().map(|runs| mean_and_error(runs));
         let name = cell.name();
-        println!(
-            "{name}: {late_queue:.1} \u{b1} {late_error:.1}, exact {exact_queue:.1} \u{b1} {exact_error:.1} packets"
-        );
-        if cell.on_path.is_empty() {
-            let leaves = |found: &[Found]| found.iter().filter(|one| one.goodput > 70e6).count();
-            println!("{name}: {} of {SEEDS} leave the cycle, {} without these times", leaves(late), leaves(exact));
-            assert!(leaves(exact) == 0 && leaves(late) * 4 > late.len(), "{name}: {exact:?}, {late:?}");
-            continue;
+        let [a, b, c] = [exact, disturbed, late].map(|(queue, error)| format!("{queue:.1} \u{b1} {error:.1}"));
+        println!("{name}: without these times {a} packets, with a fiftieth of them {b}, with them {c}");
+        let holds = if let Shows::Leaving = cell.shows {
+            let leaves = runs.each_ref().map(|runs| runs.iter().filter(|one| one.goodput > 70e6).count());
+            println!("{name}: {leaves:?} leave the cycle, of {}", cell.seeds);
+            leaves[0] == 0 && leaves[1] == 0 && leaves[2] * 4 > runs[2].len()
+        } else {
+            let on_path = cell.on_path.iter().sum::<f64>() / cell.on_path.len() as f64;
+            println!("{name}: {:.2} of the path's {on_path:.1} packets", late.0 / on_path);
+            let is_longer = late.0 - exact.0 > 2.0 * libm::hypot(late.1, exact.1);
+            (is_longer || matches!(cell.shows, Shows::Agreement)) && (late.0 / on_path - 1.0).abs() < 0.2
+        };
+        if !holds {
+            wrong.push(name);
         }
-        let on_path = cell.on_path.iter().sum::<f64>() / cell.on_path.len() as f64;
-        println!("{name}: {:.2} of the path's {on_path:.1} packets", late_queue / on_path);
-        assert!(late_queue - 2.0 * late_error > exact_queue + 2.0 * exact_error, "{name}");
-        assert!((late_queue / on_path - 1.0).abs() < 0.2, "{name}: {late_queue} packets, on the path {on_path}");
     }
+    assert_eq!(wrong, [""; 0]);
 }
 
 /// The same with the packets of the path: 1500 B, of which 28 B are the headers of UDP and IP.
@@ -407,6 +411,17 @@ fn as_on_the_path(line: Line) -> Line {
     Line { rate_bit_per_s, packet, buffer: (line.buffer * PACKET / wire).floor(), ..line }
 }
 
+/// What the times of answers do to a flow.
+#[derive(Debug, Clone, Copy)]
+enum Shows {
+    /// The queue is longer, and as long as on the path.
+    Length,
+    /// The queue is as long as on the path, which agrees with the packets world.
+    Agreement,
+    /// Copa leaves its cycle.
+    Leaving,
+}
+
 /// A flow of `bench/quic.py`.
 struct Cell {
     law: &'static str,
@@ -414,7 +429,11 @@ struct Cell {
     codel: bool,
     /// From then to then \[s\].
     measures: (u64, u64),
-    /// The mean queue of each run on the path that kept its error bounds \[packets\]; of a law of two states none.
+    seeds: u64,
+    shows: Shows,
+    /// The law whose times these are.
+    times_of: &'static str,
+    /// The mean queue of each run on the path that kept its error bounds \[packets\].
     on_path: &'static [f64],
 }
 
@@ -424,26 +443,34 @@ impl Cell {
     }
 }
 
-/// Flows whose queue on the path differs from that in the packets world. docs/quinn.md has their means.
-const CELLS: [Cell; 8] = {
-    const fn of(law: &'static str, rate_mbit_per_s: f64, codel: bool, measures: (u64, u64)) -> Cell {
-        Cell { law, rate_mbit_per_s, codel, measures, on_path: &[] }
+/// Flows whose queue on the path differs from that in the packets world, and three that agree. docs/quinn.md has their means.
+const CELLS: [Cell; 11] = {
+    use Shows::{Agreement, Leaving, Length};
+    const fn of(shows: Shows, law: &'static str, rate_mbit_per_s: f64, codel: bool, measures: (u64, u64)) -> Cell {
+        Cell { law, rate_mbit_per_s, codel, measures, seeds: 10, shows, times_of: law, on_path: &[] }
     }
     [
-        Cell { on_path: &[7.55, 8.19, 7.87], ..of("newreno", 100.0, true, (20, 60)) },
-        Cell { on_path: &[15.34, 13.71, 13.80], ..of("cubic", 100.0, true, (20, 60)) },
-        Cell { on_path: &[5.25, 5.58, 5.08, 5.41, 7.62], ..of("bbr3", 20.0, false, (8, 25)) },
-        Cell { on_path: &[3.35, 5.34, 4.89, 4.83, 4.85], ..of("bbr3", 20.0, true, (8, 25)) },
-        Cell { on_path: &[28.54, 32.82, 32.95, 32.65, 32.54], ..of("bbr3", 100.0, false, (8, 25)) },
-        Cell { on_path: &[28.48, 27.31, 27.67, 28.89, 28.97], ..of("bbr3", 100.0, true, (8, 25)) },
-        of("copa", 100.0, false, (8, 60)),
-        of("copa", 100.0, true, (8, 25)),
+        Cell { on_path: &[7.55, 8.19, 7.87], ..of(Length, "newreno", 100.0, true, (20, 60)) },
+        Cell { on_path: &[15.34, 13.71, 13.80], ..of(Length, "cubic", 100.0, true, (20, 60)) },
+        Cell { on_path: &[5.25, 5.58, 5.08, 5.41, 7.62], ..of(Length, "bbr3", 20.0, false, (8, 25)) },
+        Cell { on_path: &[3.35, 5.34, 4.89, 4.83, 4.85], ..of(Length, "bbr3", 20.0, true, (8, 25)) },
+        Cell { on_path: &[28.54, 32.82, 32.95, 32.65, 32.54], ..of(Length, "bbr3", 100.0, false, (8, 25)) },
+        Cell { on_path: &[28.48, 27.31, 27.67, 28.89, 28.97], ..of(Length, "bbr3", 100.0, true, (8, 25)) },
+        Cell { seeds: 24, ..of(Leaving, "copa", 100.0, false, (8, 60)) },
+        of(Leaving, "copa", 100.0, true, (8, 25)),
+        // Nobody has measured the times of these.
+        Cell { times_of: "bbr3", on_path: &[36.34], ..of(Agreement, "newreno", 20.0, false, (8, 25)) },
+        Cell { times_of: "bbr3", on_path: &[1.87], ..of(Agreement, "copa", 20.0, false, (8, 25)) },
+        Cell { times_of: "bbr3", on_path: &[19.26], ..of(Agreement, "fast", 100.0, false, (8, 25)) },
     ]
 };
 
-/// The mean queue of runs and its standard error.
+/// The mean queue of runs and its standard error, which one run does not have.
 fn mean_and_error(found: &[Found]) -> (f64, f64) {
     let count = found.len() as f64;
+    if found.len() == 1 {
+        return (found[0].queue, 0.0);
+    }
     let mean = found.iter().map(|one| one.queue).sum::<f64>() / count;
     let squares = found.iter().map(|one| (one.queue - mean) * (one.queue - mean)).sum::<f64>();
     (mean, (squares / (count - 1.0) / count).sqrt())

@@ -15,6 +15,8 @@ pub(crate) struct Ends {
     pub(crate) pause: (Duration, Duration),
     /// How long the client and the server take, at random.
     pub(crate) waits: [Answers; 2],
+    /// The part of these times that they take.
+    pub(crate) scale: f64,
     /// The seed of these times.
     pub(crate) seed: u64,
 }
@@ -30,12 +32,13 @@ pub(crate) type Waits = &'static [f64; SHARES.len()];
 /// it reads the datagram after what it is at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answers {
-    /// Until the kernel has the datagram. That of the client is most of all the time until the path's program reads an acknowledgement. It
-    /// reads what the client sent as late, and only then the datagram is in the queue.
+    /// Until the kernel has the datagram. That of the client is most of all the time until the path's program reads an acknowledgement.
+    /// What the client begins to send is in the queue as late: that the call takes time is in this time.
     pub(crate) path: Waits,
     /// From there until the end reads it. The controller takes this for the time of arrival. An end that a timer wakes takes as long.
     pub(crate) wake_up: Waits,
-    /// From there until the end writes. The controller takes the beginning for the time of departure.
+    /// From there until the end writes. The controller takes the beginning for the time of departure. quinn takes a time in between, which
+    /// nobody has measured.
     pub(crate) work: Waits,
     /// The call that writes, at the client. That of the server is in the path of its acknowledgements.
     pub(crate) send: Waits,
@@ -54,6 +57,7 @@ impl Ends {
         batch: Duration::ZERO,
         pause: (Duration::ZERO, Duration::ZERO),
         waits: [Answers::NONE; 2],
+        scale: 1.0,
         seed: 0,
     };
 }
