@@ -5,7 +5,6 @@ mod library;
 mod plan;
 mod worst;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +21,7 @@ use penstock_report::page::{Page, Section};
 use crate::arguments::{self, WorldName};
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, slug_with_hash};
+use crate::program::quoted;
 use crate::record;
 use crate::{interrupt, machine, of_quic, pages, program, registry, scenario, terminal};
 use gate::Gate;
@@ -247,11 +247,6 @@ fn command(arguments: &arguments::Evaluate, extent: Extent) -> String {
     }
     words.extend(arguments.processors.awake.then(|| "--awake".to_owned()));
     words.join(" ")
-}
-
-/// A word for a shell. None here has a NUL, as arguments of a process cannot.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 
 /// Leaves the requested criteria.

@@ -23,6 +23,7 @@ use toml::Value;
 use crate::arguments;
 use crate::failure::{Done, Failure};
 use crate::folder::{Folder, Others, slug, slug_with_hash};
+use crate::program::quoted;
 use crate::{interrupt, jobs, machine, of_quic, pages, program, record, registry, scenario, terminal};
 use baselines::Laws;
 use runner::{Pool, note_phase};
@@ -89,6 +90,7 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
             let law = if subject.is_plain() { &contender.name } else { &contender.setting };
             let mut bounds = Bounds::of(&found.failure, law);
             bounds.world = (world.name() != "packets").then(|| world.name().to_owned());
+            bounds.threshold = arguments.threshold.filter(|threshold| *threshold != report.kind.threshold());
             let bounds = bounds.text().map_err(Failure::Bug)?;
             home.put_file(&found.file.replace(".toml", ".bounds.toml"), bounds.as_bytes())?;
         }
@@ -207,15 +209,17 @@ fn file(command: &str, contender: &Contender, bench: &Bench, failure: &penstock_
     let hints: Vec<&str> = failure.hints.iter().map(|hint| hint.words()).collect();
     let hints = if hints.is_empty() { "no rule points to one".to_owned() } else { hints.join("; ") };
     let ends =
-        failure.margin.as_ref().and_then(boundary).map(|ends| format!("# Boundary: {ends}.\n")).unwrap_or_default();
+        failure.margin.as_ref().and_then(boundary).map(|ends| format!("Boundary: {ends}.\n")).unwrap_or_default();
     let [shown, of] = confirmed.seeds;
-    format!(
-        "# {command}\n# {}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\n# Mechanism: {hints}.\n{ends}{}",
+    let header = format!(
+        "{command}\n{}; score {:.2} (at least {:.2}) over {of} seeds, {shown} show it.\nMechanism: {hints}.\n{ends}",
         headline(failure, law),
         confirmed.score,
         confirmed.score_at_least,
-        draft.compact().text()
-    )
+    );
+    // A value of the law may have a line break in it.
+    let header: Vec<&str> = header.lines().collect();
+    format!("# {}\n{}", header.join("\n# "), draft.compact().text())
 }
 
 /// The requested space.
@@ -285,19 +289,17 @@ fn name(arguments: &arguments::Break, laws: &Laws, space: &Space) -> String {
 
 /// The command that gives the same files.
 fn command(arguments: &arguments::Break, laws: &Laws) -> String {
-    let law = arguments.law.as_deref().unwrap_or_default();
-    let law = if law.contains(' ') { format!("'{law}'") } else { law.to_owned() };
-    let mut words = vec![program::name().to_string(), "break".to_owned(), law];
+    let law = if laws.subject.is_plain() { laws.subject.name.clone() } else { laws.subject.setting(false) };
+    let mut words = vec![program::name().to_string(), "break".to_owned(), quoted(&law)];
     if !arguments.objective.is_empty() {
-        words.push(format!("--objective {}", arguments.objective.join(",")));
+        words.push(format!("--objective {}", quoted(&arguments.objective.join(","))));
     }
     if !laws.more.is_empty() {
         let names: Vec<&str> = laws.more.iter().map(|law| law.name.as_str()).collect();
-        let names = names.join(",");
-        words.push(if names.contains(' ') { format!("--baseline '{names}'") } else { format!("--baseline {names}") });
+        words.push(format!("--baseline {}", quoted(&names.join(","))));
     }
-    words.push(format!("--space {}", arguments.space));
-    words.extend(arguments.jitter.iter().map(|jitter| format!("--jitter \"{jitter}\"")));
+    words.push(format!("--space {}", quoted(&arguments.space)));
+    words.extend(arguments.jitter.iter().map(|jitter| format!("--jitter {}", quoted(jitter))));
     words.extend(arguments.loss.iter().map(|loss| format!("--loss {loss}")));
     words.extend(arguments.swing.iter().map(|swing| format!("--swing {swing}")));
     words.extend(arguments.threshold.iter().map(|threshold| format!("--threshold {threshold}")));

@@ -101,6 +101,9 @@ impl Subject {
         if text.trim_start().starts_with('{') {
             let whole: Table = toml::from_str(&format!("law = {text}"))
                 .map_err(|e| format!("{text}: {}; write it as in {{ law = \"fast\" }}", e.message()))?;
+            if whole.len() > 1 {
+                return Err(format!("{text}: there is more behind the table; write it as in {{ law = \"fast\" }}"));
+            }
             if let Some(Value::Table(inner)) = whole.get("law") {
                 table = inner.clone();
             }

@@ -10,6 +10,8 @@ use crate::space::{SpaceError, read};
 
 /// The default number of seeds of a replay.
 const SEEDS: usize = 5;
+/// The largest: each seed is a run for each law.
+const MOST_SEEDS: usize = 1000;
 /// By how much the worst of the fresh seeds is loosened to become a bound.
 const LOOSENED: f64 = 0.1;
 
@@ -39,7 +41,10 @@ pub struct Bounds {
     /// The objective that the law fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objective: Option<Kind>,
-    /// The number of seeds, from 1 on.
+    /// The score from which on the law has failed, where it is not the objective's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The number of seeds, from 1 to 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<usize>,
     /// The hints at the mechanism when it was found.
@@ -143,8 +148,11 @@ impl Bounds {
         if bounds.bound.is_empty() && bounds.measure.is_none() {
             return wrong("there is no bound; write `[[bound]]`, or `objective` and `[measure]`");
         }
-        if bounds.seeds == Some(0) {
-            return wrong("seeds is 0; write 1 or more");
+        if let Some(seeds) = bounds.seeds.filter(|seeds| !(1..=MOST_SEEDS).contains(seeds)) {
+            return wrong(&format!("seeds is {seeds}; write a number from 1 to {MOST_SEEDS}"));
+        }
+        if let Some(threshold) = bounds.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+            return wrong(&format!("threshold is {threshold}; write a score from 0 to 1"));
         }
         let open = |limits: Band| limits.at_least.is_none() && limits.at_most.is_none();
         if bounds.measure.is_some_and(open) || bounds.bound.iter().any(|bound| open(bound.limits())) {
@@ -185,6 +193,7 @@ impl Bounds {
             long: false,
             world: None,
             objective: Some(kind),
+            threshold: None,
             seeds: Some(SEEDS),
             hints: failure.hints.clone(),
             measure: Some(measure),
@@ -267,5 +276,9 @@ mod tests {
         assert!(refused("format = 1\nobjective = \"starve\"").contains("go together"));
         assert!(refused("format = 1\n[[bound]]\npath = \"x\"").contains("at_least"));
         assert!(refused("format = 1\nobjective = \"none\"").contains("x.toml:3"));
+        let with =
+            |line: &str| refused(&format!("format = 1\nobjective = \"starve\"\n{line}\n[measure]\nat_least = 1.0"));
+        assert!(with("seeds = 300000000").contains("from 1 to 1000") && with("seeds = 0").contains("seeds is 0"));
+        assert!(with("threshold = 1.5").contains("threshold is 1.5"));
     }
 }

@@ -35,7 +35,10 @@ impl Laws {
     pub(super) fn new(mut subject: Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Result<Self, Failure> {
         let more = more(&subject, arguments, kinds)?;
         // Two laws on one page have two names.
-        if !subject.is_plain() && more.iter().any(|law| law.name == subject.name) {
+        let draft = Draft::parse(PATH).map_err(Failure::Bug)?;
+        let mut beside =
+            kinds.iter().flat_map(|kind| bench(*kind, subject.role).references(&draft)).chain(more.clone());
+        if !subject.is_plain() && beside.any(|law| law.name == subject.name) {
             subject.label = subject.setting(false);
         }
         Ok(Self { tested: Bench::contender(&subject), subject, more })

@@ -307,7 +307,7 @@ impl Replayed {
             let limits = if at == 0 { limits } else { self.bounds.references[who] };
             let mut row = row(format!("{}: {who}", kind.word()), number, limits, true, "");
             if at == 0 {
-                row.threshold = Some(kind.threshold());
+                row.threshold = Some(self.bounds.threshold.unwrap_or(kind.threshold()));
                 let known = !(kind.is_relative() && references.is_empty());
                 row.score = number.filter(|_| known).map(|number| kind.score(number, &references));
             }
