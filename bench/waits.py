@@ -212,8 +212,8 @@ def reading(wrote, arrived, begin, on_link):
     took = [at - before for before, at in zip(wrote, arrived, strict=False)]
     # The one before has left the link, by the shortest way of all, before this one was written.
     since = min(took) - on_link
-    pairs = zip(took[1:], wrote[1:], arrived, strict=False)
-    found = sorted(each for each, before, last in pairs if before >= begin and last - since < before)
+    those = zip(took[1:], wrote[1:], arrived, strict=False)
+    found = sorted(each for each, before, last in those if before >= begin and last - since < before)
     return [each - found[len(found) // 200] for each in found]
 
 
@@ -252,6 +252,11 @@ def alike(values):
     return statistics.correlation(ranks[:-1], ranks[1:])
 
 
+def pairs(found):
+    """Quantiles as they are printed."""
+    return ", ".join(f"({share:g}, {time:.1f})" for share, time in found)
+
+
 def shown(who, found):
     """The quantiles of an end, of the whole and of its parts."""
     times = found.times
@@ -263,16 +268,15 @@ def shown(who, found):
     whole = sorted(map(sum, times))
     above = [time - whole[len(whole) // 200] for time in whole]
     for name, values in (("all, above the 0.5 % quantile", above), *zip(PARTS, zip(*times, strict=True), strict=False)):
-        print(f"   {name} [us]: " + ", ".join(f"({share:g}, {time:.1f})" for share, time in quantiles(values)))
+        print(f"   {name} [us]: {pairs(quantiles(values))}")
     print("   for crates/quinn/tests/suite/waits.rs: " + for_test(zip(*times, strict=True)))
     print(f"   rank correlation of each answer's time with that of the answer before: {alike(list(map(sum, times))):.2f}", flush=True)
 
 
 def printed(who, values):
     """The quantiles of a time that is of no answer, each that ten exceed."""
-    found = quantiles(values) if values else []
-    times = [f"({share:g}, {time:.1f})" for share, time in found if len(values) * (1 - share) >= 10]
-    print(f"{who}, {len(values)} [us]: " + (", ".join(times) or "too few"), flush=True)
+    found = [(share, time) for share, time in quantiles(values) if len(values) * (1 - share) >= 10] if values else []
+    print(f"{who}, {len(values)} [us]: {pairs(found) or 'too few'}", flush=True)
 
 
 def run(penstock, library, file):

@@ -82,13 +82,12 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
         return Err(Failure::Machine(format!("nothing can be searched: {}", why.join("; "))));
     }
     let command = command(arguments, &laws);
-    let Laws { subject, tested: contender, more } = &laws;
+    let Laws { tested: contender, more, .. } = &laws;
     let mut shown = page(&contender.name, &plain, &reports, &command, &machine::facts(), registry::laws());
     for report in &reports {
         for found in &report.failures {
             home.put_file(&found.file, found.text.as_bytes())?;
-            let law = if subject.is_plain() { &contender.name } else { &contender.setting };
-            let mut bounds = Bounds::of(&found.failure, law);
+            let mut bounds = Bounds::of(&found.failure, laws.given());
             bounds.world = (world.name() != "packets").then(|| world.name().to_owned());
             bounds.threshold = arguments.threshold.filter(|threshold| *threshold != report.kind.threshold());
             let bounds = bounds.text().map_err(Failure::Bug)?;
@@ -289,8 +288,7 @@ fn name(arguments: &arguments::Break, laws: &Laws, space: &Space) -> String {
 
 /// The command that gives the same files.
 fn command(arguments: &arguments::Break, laws: &Laws) -> String {
-    let law = if laws.subject.is_plain() { laws.subject.name.clone() } else { laws.subject.setting(false) };
-    let mut words = vec![program::name().to_string(), "break".to_owned(), quoted(&law)];
+    let mut words = vec![program::name().to_string(), "break".to_owned(), quoted(laws.given())];
     if !arguments.objective.is_empty() {
         words.push(format!("--objective {}", quoted(&arguments.objective.join(","))));
     }

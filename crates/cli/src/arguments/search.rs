@@ -16,7 +16,7 @@ pub(crate) struct Break {
     /// The objective, which is the kind of failure to search for; several with commas [default: all objectives, which share the budget]
     #[arg(long, value_name = "OBJECTIVE", value_delimiter = ',')]
     pub(crate) objective: Vec<String>,
-    /// Laws to compare with, besides the baselines of the objective, as in `copa,vegas`: a failure counts where one of all of them does well.
+    /// Laws to compare with, besides the baselines of the objective, as in `copa,vegas`: a failure counts only where at least one baseline does well.
     /// With parameters as in `{ law = "copa", competitive = false }`
     #[arg(long, value_name = "LAW,LAW")]
     baseline: Vec<String>,

@@ -1,7 +1,5 @@
 //! The laws of a search: the one under test, and those of `--baseline`.
 
-use std::sync::Arc;
-
 use penstock_evaluation::{Subject, SubjectRole};
 use penstock_record::hexadecimal;
 use penstock_scenario::read::identity;
@@ -35,13 +33,17 @@ impl Laws {
     pub(super) fn new(mut subject: Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Result<Self, Failure> {
         let more = more(&subject, arguments, kinds)?;
         // Two laws on one page have two names.
-        let draft = Draft::parse(PATH).map_err(Failure::Bug)?;
-        let mut beside =
-            kinds.iter().flat_map(|kind| bench(*kind, subject.role).references(&draft)).chain(more.clone());
+        let path = path()?;
+        let mut beside = kinds.iter().flat_map(|kind| bench(*kind, subject.role).references(&path)).chain(more.clone());
         if !subject.is_plain() && beside.any(|law| law.name == subject.name) {
             subject.label = subject.setting(false);
         }
         Ok(Self { tested: Bench::contender(&subject), subject, more })
+    }
+
+    /// The law under test as somebody would give it: its name, or a table if it has parameters.
+    pub(super) fn given(&self) -> &str {
+        if self.subject.is_plain() { &self.subject.name } else { &self.tested.setting }
     }
 }
 
@@ -76,7 +78,11 @@ fn more(tested: &Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Resul
         if known.contains(&same) {
             return Err(wrong(format!("`{text}` appears twice; name each law once")));
         }
-        if with_place.iter().all(|kind| standard(*kind, law.role).contains(&same)) {
+        let mut is_standard = true;
+        for kind in &with_place {
+            is_standard &= standard(*kind, law.role)?.contains(&same);
+        }
+        if is_standard {
             let words: Vec<&str> = with_place.iter().map(|kind| kind.word()).collect();
             let whose = if arguments.objective.is_empty() { "every objective".to_owned() } else { words.join(" and ") };
             return Err(wrong(format!("`{text}` is a baseline of {whose} already; name another law, or leave it out")));
@@ -126,19 +132,21 @@ struct Same(String);
 
 impl Same {
     fn of(law: &Contender, role: SubjectRole) -> Result<Self, Failure> {
-        let draft = Draft::parse(PATH).map_err(Failure::Bug)?;
         let bench = bench(Kind::Queue, role);
-        let scenario = bench.read(&bench.with(&draft, law));
+        let scenario = bench.read(&bench.with(&path()?, law));
         scenario.map(|scenario| Self(identity(&scenario))).map_err(Failure::Input)
     }
 }
 
 /// The baselines that an objective has by itself.
-fn standard(kind: Kind, role: SubjectRole) -> Vec<Same> {
-    let Ok(draft) = Draft::parse(PATH) else { return Vec::new() };
-    bench(kind, role).references(&draft).iter().filter_map(|law| Same::of(law, role).ok()).collect()
+fn standard(kind: Kind, role: SubjectRole) -> Result<Vec<Same>, Failure> {
+    bench(kind, role).references(&path()?).iter().map(|law| Same::of(law, role)).collect()
+}
+
+fn path() -> Result<Draft, Failure> {
+    Draft::parse(PATH).map_err(Failure::Bug)
 }
 
 fn bench(kind: Kind, role: SubjectRole) -> Bench {
-    Bench::new(Arc::clone(registry::laws()), kind, role)
+    super::bench(kind, role, "packets")
 }
