@@ -17,7 +17,7 @@ pub(crate) fn kind_of_device(name: &str) -> io::Result<u16> {
     let mut request = request_about_device(name);
     // SAFETY: the descriptor is open; SIOCGIFHWADDR reads the name and writes a `sockaddr`, whose family is the kind.
     unsafe {
-        Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR, &raw mut request))?;
+        Errno::result(libc::ioctl(any.as_raw_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &raw mut request))?;
         Ok(request.ifr_ifru.ifru_hwaddr.sa_family)
     }
 }

@@ -19,7 +19,7 @@ use crate::syscall;
 /// The mount point that the kernel's own tools use.
 const ROOT: &str = "/sys/fs/bpf";
 /// Its type by `statfs`: `BPF_FS_MAGIC` of linux/magic.h.
-const MAGIC: i64 = 0xcafe_4a11;
+const MAGIC: u32 = 0xcafe_4a11;
 
 /// A directory of pins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -213,7 +213,8 @@ fn not_mounted(error: &std::io::Error) -> Missing {
 
 /// True if a directory is on a BPF file system.
 fn is_bpf(folder: &Path) -> bool {
-    statfs(folder).is_ok_and(|about| about.filesystem_type().0 & 0xffff_ffff == MAGIC)
+    // Its type is as wide as the C library has it, the magic number 32 bits.
+    statfs(folder).is_ok_and(|about| about.filesystem_type().0 as u32 == MAGIC)
 }
 
 /// True if file systems that this process mounts stay when it ends, as far as is known: it has those of the first process,
