@@ -15,6 +15,7 @@ pub mod fast;
 mod highspeed;
 mod hystart;
 mod illinois;
+mod interval;
 pub mod leadlag;
 mod ledbat;
 mod ledbat_pp;

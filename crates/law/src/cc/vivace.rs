@@ -8,10 +8,9 @@
 //! window is two products of rate and round trip, so that a flow without acknowledgements stops; a timeout, which the paper leaves
 //! out, halves the rate.
 
-mod interval;
-
 use alloc::string::String;
 
+use super::interval::Interval;
 use super::{
     Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage, Timing,
 };
@@ -20,8 +19,6 @@ use crate::number::Number;
 use crate::numbers;
 use crate::parameter::{Parameter, Unit, Values};
 use crate::quantity::Time;
-
-use interval::Interval;
 
 const UTILITY: &str = "NSDI 2018, section 4.1, equation (1)";
 const LEARNING: &str = "NSDI 2018, section 4.3";

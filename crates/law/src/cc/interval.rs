@@ -1,7 +1,7 @@
 //! Monitor intervals: the fates of the packets that were sent at one rate.
 //!
 //! Source: Dong et al., "PCC Vivace: Online-Learning Congestion Control" (NSDI 2018), section 4: sending rate, loss rate, and the
-//! slope of the round-trip time over time, by linear regression.
+//! slope of the round-trip time over time, by linear regression. The monitor interval of PCC Allegro (NSDI 2015) has no slope.
 
 use crate::quantity::Time;
 
