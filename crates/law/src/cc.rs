@@ -1,6 +1,7 @@
 //! Controllers: the laws of senders.
 
 mod acknowledged;
+mod allegro;
 mod bbr;
 mod bbr3;
 mod cbr;
@@ -56,6 +57,7 @@ pub const CONTROLLERS: &[Entry<Controller>] = &[
     ledbat::ENTRY,
     ledbat_pp::ENTRY,
     copa::ENTRY,
+    allegro::ENTRY,
     vivace::ENTRY,
     prague::ENTRY,
     nada::ENTRY,

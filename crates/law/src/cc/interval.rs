@@ -92,6 +92,13 @@ impl Interval {
         self.end.is_some() && self.acked + self.lost >= self.sent
     }
 
+    /// The largest rate that its packets admit [packets/s], once it is over. At its own rate, one packet is less than due by the count of
+    /// whole packets, and up to one by the gap before its first, which the rate before it made.
+    pub(super) fn possible(&self) -> f64 {
+        let lasted_s = self.end.map_or(0.0, |end| end.since(self.start).seconds());
+        if lasted_s > 0.0 { (self.sent + 2) as f64 / lasted_s } else { self.rate }
+    }
+
     /// Share of its packets that were lost.
     pub(super) fn loss(&self) -> f64 {
         self.lost as f64 / (self.acked + self.lost).max(1) as f64
