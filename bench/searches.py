@@ -81,6 +81,7 @@ NEAR = [
     Near("K27-copa-one-early-ack", "copa", "starve", 3.414),
     Near("K28-bbr-two-round-trips", "bbr", "starve", 4.077),
     Near("K29-vivace-aggregated-acks", "vivace", "starve", 3.177),
+    Near("K30-allegro-loss-on-one-flow", "allegro", "starve", 3.043, baseline="bbr"),
     Near("F2-vegas-longer-path", "vegas", "underuse", 0.0275),
 ]
 

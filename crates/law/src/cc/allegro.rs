@@ -306,7 +306,7 @@ impl Allegro {
             let (side, share) = if up { (0, s.epsilon) } else { (1, -s.epsilon) };
             self.turn(s, s.rate * (1.0 + share));
             s.epsilon = self.epsilon_min;
-            self.adjust(s, 1, up, (one[side] + two[side]) / 2.0);
+            self.adjust(s, 1, up, 0.5 * (one[side] + two[side]));
         } else {
             s.epsilon = Number::min(s.epsilon + self.epsilon_min, self.epsilon_max);
         }
