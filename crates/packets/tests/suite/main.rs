@@ -1,5 +1,6 @@
 //! The simulator against theorems, laws of nature, other simulators and itself.
 
+mod allegro;
 mod applications;
 mod bbr;
 mod bbr3;

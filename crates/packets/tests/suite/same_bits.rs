@@ -127,7 +127,7 @@ fn lossy_runs_come_to_the_same_bits_in_every_build() {
 /// deliveries.
 #[test]
 fn a_run_that_is_watched_comes_to_the_same_bits() {
-    for law in ["newreno", "bbr", "bbr3", "copa", "ledbat-pp", "vivace", "westwood"] {
+    for law in ["newreno", "allegro", "bbr", "bbr3", "copa", "ledbat-pp", "vivace", "westwood"] {
         let text = lossy("sack", &format!("{{ law = \"{law}\" }}"));
         assert_eq!(digest(&run(&text)), digest(&watch(&text).0), "{law}");
     }

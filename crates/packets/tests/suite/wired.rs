@@ -310,6 +310,17 @@ const OF_NO_USE: &[(&str, &[&str])] = &[
     ),
     // No marks, and a start and a smallest round trip of its own.
     (
+        "allegro",
+        &[
+            "ssthresh = 6",
+            "ecn_echo = \"classic\"",
+            "ecn_echo = \"accurate\"",
+            "receiver_ecn = \"classic\"",
+            "remember = \"base rtt\"",
+        ],
+    ),
+    // The same.
+    (
         "vivace",
         &[
             "ssthresh = 6",
