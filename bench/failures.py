@@ -18,7 +18,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAWS = (
     "newreno cubic highspeed scalable vegas dctcp bbr bbr3 fast leadlag ccp ccpd illinois westwood ledbat ledbat-pp copa"
-    " vivace prague nada"
+    " allegro vivace prague nada"
 ).split()
 # Without `clcc`: it needs classes with a share.
 AQMS = "droptail red wred pi avq price rem codel cobalt fq-codel pie fq-pie pi2 dualpi2 ramp bat aimd".split()

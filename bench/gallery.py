@@ -40,6 +40,7 @@ PICTURES = [
     ("newreno-pi-unstable", "scenarios", ONE, {}, "Mean queue", 0, "Mean queue, gains sixty times larger"),
     ("early-marking", "scenarios", ONE, {}, "Mean bucket", 0, "Mean bucket, reference 93.75 kB"),
     ("clcc-step", "scenarios", ONE, {}, "Served", 0, "Served"),
+    ("allegro", "scenarios/today", SWEEP, {}, "Goodput", 0, "Goodput of PCC Allegro over random losses"),
     ("bbr-beside-cubic", "scenarios/today", SWEEP, {}, "Goodput", 0, "Goodput of BBR beside one CUBIC flow"),
     ("bbr3-staggered", "scenarios/today", ONE, {"flows.bbr.series": "true"}, "Goodput", -1, "Goodput of four BBRv3 flows"),
     ("copa", "scenarios/today", ONE, {}, "Queueing delay", 0, "Queueing delay of three Copa flows"),

@@ -91,6 +91,10 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock sweep scenarios/today/search.toml", With("")),
     // Ten seeds of minutes each.
     (
+        "penstock sweep scenarios/today/allegro.toml",
+        With("--set sweep.seed.count=1 --set duration='2 s' --set warmup='1 s'"),
+    ),
+    (
         "penstock sweep scenarios/today/vivace.toml",
         With("--set sweep.seed.count=1 --set duration='2 s' --set warmup='1 s'"),
     ),
