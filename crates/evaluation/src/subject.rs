@@ -5,7 +5,7 @@ use penstock_law::aqm::Aqm;
 use penstock_law::cc::{self, Controller};
 use penstock_law::conditioner::Conditioner;
 use penstock_law::law::Linearisation;
-use penstock_scenario::read::{Document, nearest};
+use penstock_scenario::read::{Document, ReadError, ReadErrors, nearest};
 use std::sync::Arc;
 use toml::{Table, Value};
 
@@ -233,10 +233,23 @@ impl Subject {
         if self.role == SubjectRole::Conditioner {
             document.set("customers.test", "{ flows = [\"test\"] }").map_err(|e| e.to_string())?;
         }
-        document.set(self.key(), &self.setting(false)).map_err(|e| e.to_string())?;
-        let cells = document.cells().map_err(|e| e.to_string())?;
+        document.set(self.key(), &self.setting(false)).map_err(|e| self.explained(&e))?;
+        let cells = document.cells().map_err(|e| self.explained(&e))?;
         let Some(cell) = cells.first().filter(|_| self.role == SubjectRole::Controller) else { return Ok(None) };
         cell.scenario.groups["test"].requirements(cell.scenario.packet).map(Some)
+    }
+
+    /// Errors in the parameters, with the table that somebody typed: nobody typed the path that it is tried out on.
+    fn explained(&self, errors: &ReadErrors) -> String {
+        let path = format!("{}.", self.key());
+        let one = |error: &ReadError| {
+            let key = error.key.strip_prefix(&path).unwrap_or(&error.key).to_owned();
+            let context = error.context.as_ref().map(|_| format!("in `{}`", self.setting(false)));
+            ReadError { key, context, ..error.clone() }.to_string()
+        };
+        let (shown, more) = errors.shown();
+        let more = (more > 0).then(|| format!("and {more} more"));
+        shown.iter().map(one).chain(more).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -276,7 +289,10 @@ mod tests {
         assert!(subject("fest").unwrap_err().contains("no law has the name `fest`"));
         assert!(subject("{ law = \"token-bucket\", buckt = \"15 kB\" }").unwrap_err().contains("buckt"));
         assert!(subject("{ alpha = 1 }").unwrap_err().contains("needs `law`"));
-        assert!(subject("{ law = \"fast\", alpha = \"x\" }").unwrap_err().contains("alpha"));
+        // Nobody typed the key of a scenario, or `--set`.
+        let said = subject("{ law = \"fast\", alpha = \"x\" }").unwrap_err();
+        assert!(said.starts_with("fast: alpha: `x` is not a number of packets"), "{said}");
+        assert!(said.ends_with("(in `{ alpha = \"x\", law = \"fast\" }`)"), "{said}");
         assert!(subject("{ law = ").unwrap_err().contains("write it as in"));
     }
 
