@@ -15,7 +15,7 @@ use penstock_report::html;
 use penstock_report::page::Page;
 use penstock_scenario::quantity;
 use penstock_search::page::{Found, Report, boundary, headline, page};
-use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Kind, Space, failures, hunt};
+use penstock_search::{Bench, Bounds, Contender, Court, Draft, Effort, Kind, Objective, Space, failures, hunt};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use toml::Value;
@@ -43,7 +43,13 @@ pub(crate) fn search(arguments: &arguments::Break) -> Result<Done, Failure> {
     let threads = jobs::threads(arguments.output.jobs.map(usize::from));
     if let Some(folder) = &arguments.replay {
         interrupt::watch()?;
-        return replay::replay(folder, arguments.long, world.as_ref(), threads, arguments.output.json);
+        return replay::replay(
+            folder,
+            arguments.long,
+            (world.as_ref(), arguments.world),
+            threads,
+            arguments.output.json,
+        );
     }
     let law = arguments.law.as_deref().unwrap_or_default();
     let subject = Subject::parse(law, registry::laws()).map_err(Failure::Input)?;
@@ -127,14 +133,7 @@ fn one(
 ) -> Result<Report, Failure> {
     let Laws { subject, tested: contender, more } = laws;
     let objective = library::objective(kind)?;
-    let mut space = plain.clone();
-    objective.prepare(&mut space).map_err(Failure::input)?;
-    if subject.role == SubjectRole::Aqm {
-        space.fix("links.bottleneck.aqm");
-    }
-    if matches!(kind, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
-        space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
-    }
+    let space = prepared(plain, &objective, subject.role)?;
     let bench = bench(kind, subject.role, pool.world_name()).beside(more.clone());
     let threshold = arguments.threshold.unwrap_or_else(|| kind.threshold());
     let varied = space.keys();
@@ -147,6 +146,7 @@ fn one(
         threshold,
         failures: Vec::new(),
         dismissed: Vec::new(),
+        most: arguments.failures,
         refused: None,
     };
     // What cannot run at all says so once.
@@ -191,6 +191,19 @@ fn one(
         report.failures.push(Found { failure, text, file: name });
     }
     Ok(report)
+}
+
+/// The space of an objective for a law in this role.
+fn prepared(plain: &Space, objective: &Objective, role: SubjectRole) -> Result<Space, Failure> {
+    let mut space = plain.clone();
+    objective.prepare(&mut space).map_err(Failure::input)?;
+    if role == SubjectRole::Aqm {
+        space.fix("links.bottleneck.aqm");
+    }
+    if matches!(objective.objective, Kind::Recover | Kind::Stall | Kind::Timid | Kind::Unsafe) {
+        space.limits.outage = space.limits.outage.max(Time(60 * Time::PER_SECOND));
+    }
+    Ok(space)
 }
 
 /// Makes the scenarios of an objective for the world of that name.
@@ -350,6 +363,7 @@ struct Row<'a> {
     phases: &'a [penstock_search::Phase],
     failures: Vec<Entry<'a>>,
     dismissed: &'a [penstock_search::Confirmed],
+    conclusion: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a str>,
 }
@@ -391,6 +405,7 @@ fn summary<'a>(
         phases: &report.phases,
         failures: report.failures.iter().map(entry).collect(),
         dismissed: &report.dismissed,
+        conclusion: report.conclusion(space),
         refused: report.refused.as_deref(),
     };
     Summary {

@@ -7,7 +7,7 @@ use penstock_law::Registry;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::quantity::print_time;
-use penstock_scenario::read::Document;
+use penstock_scenario::read::{Document, identity};
 use toml::Value;
 
 use crate::draft::Draft;
@@ -21,6 +21,14 @@ const CONSTANT: &str = "cbr";
 const UNACKNOWLEDGED: [&str; 2] = ["sender", "ack_jitter"];
 /// The rate of a constant source, as a share of the mean rate of the bottleneck: as much as counts as capacity.
 const FULL: f64 = 0.98;
+
+/// A path for laws to be compared on: two settings of a law are one law if they give one scenario, as a parameter with its default does.
+const PATH: &str = r#"
+format = 1
+duration = "1 s"
+links.bottleneck = { from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp", duplex = true }
+flows.test = { from = "a", to = "b", rtt = "40 ms", cc = { law = "newreno" } }
+"#;
 
 /// A law of a search: the one under test, or a reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,9 +97,29 @@ impl Bench {
         references
     }
 
+    /// The same for a law under test, which is no reference of its own.
+    pub fn references_of(&self, law: &Contender, draft: &Draft) -> Vec<Contender> {
+        self.references(draft).into_iter().filter(|reference| !self.is_same(reference, law)).collect()
+    }
+
+    /// True if two settings are one law, as a parameter with its default is.
+    pub fn is_same(&self, a: &Contender, b: &Contender) -> bool {
+        if a.setting == b.setting {
+            return true;
+        }
+        let named = |law: &Contender| Subject::named(&law.setting).map(|(name, _)| name);
+        let (Ok(one), Ok(other)) = (named(a), named(b)) else { return false };
+        let scenario = |law: &Contender| Some(identity(&self.read(&self.with(&Draft::parse(PATH).ok()?, law)).ok()?));
+        one == other && scenario(a).is_some_and(|one| scenario(b) == Some(one))
+    }
+
+    /// The name of the reference that scores go by, if the law is that reference.
+    pub(crate) fn goes_by_itself(&self, law: &Contender) -> Option<&'static str> {
+        self.kind.goes_by().iter().copied().find(|name| self.is_same(&plain(name), law))
+    }
+
     /// The references that nobody has to ask for.
     fn standard(&self, draft: &Draft) -> Vec<Contender> {
-        let contender = |name: &str| Contender { name: name.to_owned(), setting: format!("{{ law = \"{name}\" }}") };
         if self.kind.goes_by_incumbents() {
             let incumbents = draft.names("flows").into_iter().filter(|name| role(name) == Role::Incumbent);
             let laws = incumbents.filter_map(|name| {
@@ -105,13 +133,13 @@ impl Bench {
             // Neither responds to a loss with less than the path allows: a third one shows what it would. Each has the timers of its
             // host, which a constant source has not.
             SubjectRole::Controller if matches!(self.kind, Kind::Underuse | Kind::Stall) => {
-                let laws = ["newreno", "cubic", "bbr"].map(contender);
+                let laws = ["newreno", "cubic", "bbr"].map(plain);
                 laws.into_iter().chain(self.constant(draft)).collect()
             }
             // A constant source has nothing to be timid about.
-            SubjectRole::Controller if self.kind == Kind::Timid => ["newreno", "cubic", "bbr"].map(contender).to_vec(),
-            SubjectRole::Controller => ["newreno", "cubic"].map(contender).to_vec(),
-            SubjectRole::Aqm => ["droptail", "codel"].map(contender).to_vec(),
+            SubjectRole::Controller if self.kind == Kind::Timid => ["newreno", "cubic", "bbr"].map(plain).to_vec(),
+            SubjectRole::Controller => ["newreno", "cubic"].map(plain).to_vec(),
+            SubjectRole::Aqm => ["droptail", "codel"].map(plain).to_vec(),
             // No objective is about conditioners.
             SubjectRole::Conditioner => Vec::new(),
         }
@@ -228,6 +256,11 @@ impl Bench {
     }
 }
 
+/// A law without parameters.
+fn plain(name: &str) -> Contender {
+    Contender { name: name.to_owned(), setting: format!("{{ law = \"{name}\" }}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,7 +322,7 @@ cc = { law = "newreno" }
         Contender { name: name.into(), setting: setting.into() }
     }
 
-    /// The score of `loss` goes by the first reference, and files on record have the others in their order.
+    /// Files on record have the references in their order.
     #[test]
     fn references_that_are_asked_for_stand_behind_those_of_the_objective() {
         let more = || vec![law("copa", "{ law = \"copa\" }"), law("bbr", "{ law = \"bbr\" }")];

@@ -20,6 +20,8 @@ pub enum Confirmation {
     PhaseEffect,
     /// Fewer than half of the seeds show it.
     Dropped,
+    /// Fresh seeds confirm it, but not what shrinking left of it.
+    NotAfterShrinking,
 }
 
 /// The scores of a candidate's seeds.

@@ -106,9 +106,9 @@ pub fn failures<R: Runner>(
 enum Examined {
     /// It is a failure, confirmed and shrunk.
     Failure(Box<Failure>),
-    /// Fresh seeds do not confirm it, or it is an effect of phase.
+    /// Fresh seeds do not confirm it or what shrinking left of it, or it is an effect of phase.
     Dismissed(Confirmed),
-    /// It was not run, or what shrinking left of it is not confirmed.
+    /// It was not run.
     Nothing,
 }
 
@@ -123,8 +123,7 @@ fn examine<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Resul
         return Ok(Examined::Dismissed(confirmed));
     }
     let enough = (KEPT * confirmed.score).max(court.threshold);
-    let failure = shrunk(court, draft, enough, runner)?;
-    Ok(failure.map_or(Examined::Nothing, |failure| Examined::Failure(Box::new(failure))))
+    shrunk(court, draft, enough, runner)
 }
 
 /// A draft without the elements that failures are due to, as far as it has them; and whether that is less than the draft.
@@ -194,13 +193,8 @@ fn unsettled(bench: &Bench, draft: &Draft) -> Draft {
     noisy
 }
 
-/// Shrinks a candidate to a draft that still scores `enough`, and confirms it; none if that does not hold on fresh seeds.
-fn shrunk<R: Runner>(
-    court: &Court<'_>,
-    draft: &Draft,
-    enough: f64,
-    runner: &mut R,
-) -> Result<Option<Failure>, R::Error> {
+/// Shrinks a candidate to a draft that still scores `enough`, and confirms it.
+fn shrunk<R: Runner>(court: &Court<'_>, draft: &Draft, enough: f64, runner: &mut R) -> Result<Examined, R::Error> {
     let wanted = hints_of(court, draft, SHRINKING[0], runner)?.map(|observed| observed.hints).unwrap_or_default();
     let mut tried = 0;
     let mut holds = |drafts: &[Draft]| -> Result<Vec<bool>, R::Error> {
@@ -228,13 +222,40 @@ fn shrunk<R: Runner>(
         Ok(held)
     };
     let draft = shrink(draft.clone(), &mut holds)?;
-    let Some(mut confirmed) = fresh(court, &draft, FRESH[1], runner)? else { return Ok(None) };
+    let Some(confirmed) = fresh(court, &draft, FRESH[1], runner)? else { return Ok(Examined::Nothing) };
     if confirmed.confirmation != Confirmation::Found {
-        return Ok(None);
+        let mut confirmed = Confirmed { confirmation: Confirmation::NotAfterShrinking, ..confirmed };
+        confirmed.references.retain(|measured| measured.is_finite());
+        return Ok(Examined::Dismissed(confirmed));
     }
+    let failure = described(court, draft, confirmed, tried, runner)?;
+    Ok(failure.map_or(Examined::Nothing, |failure| Examined::Failure(Box::new(failure))))
+}
+
+/// The failure that a scenario is as it stands, by the fresh seeds that a shrunk one has; none if they do not confirm it.
+///
+/// # Errors
+/// Those of the runner.
+pub fn as_it_stands<R: Runner>(court: &Court<'_>, draft: &Draft, runner: &mut R) -> Result<Option<Failure>, R::Error> {
+    match fresh(court, draft, FRESH[1], runner)? {
+        Some(confirmed) if confirmed.confirmation == Confirmation::Found => {
+            described(court, draft.clone(), confirmed, 0, runner)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A confirmed failure with its margin and its hints; none if it cannot be observed.
+fn described<R: Runner>(
+    court: &Court<'_>,
+    draft: Draft,
+    mut confirmed: Confirmed,
+    shrinking: usize,
+    runner: &mut R,
+) -> Result<Option<Failure>, R::Error> {
     let mut margin = margin(court, &draft, &SHRINKING, runner)?;
     let Some(Observed { hints, scenario, run }) = hints_of(court, &draft, FRESH[1], runner)? else { return Ok(None) };
-    let names = court.bench.references(&draft).into_iter().map(|law| law.name).collect();
+    let names = court.references(&draft).into_iter().map(|law| law.name).collect();
     let references = that_ran(names, &mut confirmed, margin.as_mut());
     Ok(Some(Failure {
         kind: court.bench.kind(),
@@ -242,7 +263,7 @@ fn shrunk<R: Runner>(
         confirmed,
         hints,
         margin,
-        shrinking: tried,
+        shrinking,
         run,
         scenario,
         draft,

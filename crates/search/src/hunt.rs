@@ -53,8 +53,11 @@ pub struct Phase {
     pub evaluations: usize,
     /// Scenarios that it proposed and that were outside the limits, or no scenarios.
     pub refused: usize,
-    /// The best fitness at its end.
+    /// The best fitness at its end; at the end of the last rung that of its candidates, if it had one.
     pub best: f64,
+    /// The seeds that this fitness is of: one at the first rung, three at the second, and five at the last. None without a fitness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_seeds: Option<usize>,
 }
 
 /// A candidate.
@@ -167,15 +170,15 @@ pub fn hunt<R: Runner>(space: &Space, court: &Court<'_>, effort: Effort, runner:
     }
     if let Some(held) = hunt.held.take() {
         hunt.end_phase("last rung");
+        hunt.counts_at_last(held.fitness);
         return Ok(Hunted { candidates: vec![held], phases: hunt.phases, first_candidate: hunt.first_candidate });
     }
     let halved = hunt.halve()?;
     let best = hunt.shapes(halved);
     let mut candidates = hunt.last_rung(&best)?;
     hunt.end_phase("last rung");
-    // There, what the last rung says counts.
-    if let (Some(first), Some(phase)) = (candidates.first(), hunt.phases.last_mut()) {
-        phase.best = first.fitness;
+    if let Some(first) = candidates.first() {
+        hunt.counts_at_last(first.fitness);
     }
     // What had no last rung goes behind what had one.
     let have: BTreeSet<Genome> = candidates.iter().map(|candidate| candidate.genome.clone()).collect();
@@ -477,12 +480,28 @@ impl<R: Runner> Hunt<'_, R> {
 
     fn end_phase(&mut self, name: &str) {
         let before: usize = self.phases.iter().map(|phase| phase.evaluations).sum();
-        self.phases.push(Phase {
+        let best = self.scenarios.iter().filter(|(_, fitness)| fitness.is_finite()).max_by(|a, b| a.1.total_cmp(b.1));
+        let rung = |text: &String| match (self.settled.contains_key(text), self.promoted.contains_key(text)) {
+            (true, _) => 2,
+            (false, true) => 1,
+            (false, false) => 0,
+        };
+        let phase = Phase {
             name: name.to_owned(),
             evaluations: self.spent - before,
-            refused: std::mem::take(&mut self.refused),
-            best: self.best_of(self.scenarios.keys()),
-        });
+            refused: self.refused,
+            best: best.map_or(f64::NEG_INFINITY, |(_, fitness)| *fitness),
+            best_seeds: best.map(|(text, _)| RUNGS[rung(text)].0),
+        };
+        self.refused = 0;
+        self.phases.push(phase);
+    }
+
+    /// At the end of the last rung, what it says counts.
+    fn counts_at_last(&mut self, fitness: f64) {
+        if let Some(phase) = self.phases.last_mut() {
+            (phase.best, phase.best_seeds) = (fitness, Some(RUNGS[RUNGS.len() - 1].0));
+        }
     }
 }
 

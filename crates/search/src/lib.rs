@@ -25,7 +25,7 @@ pub use bounds::{Band, Bound, Bounds, Of};
 pub use case::{Bench, Contender};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;
-pub use failure::{Failure, failures};
+pub use failure::{Failure, as_it_stands, failures};
 pub use gene::{Allele, Domain, Gene, Genome};
 pub use hint::{Hint, hints};
 pub use hunt::{Candidate, Effort, Hunted, Phase, hunt};

@@ -78,7 +78,7 @@ pub(crate) fn margin<R: Runner>(
         values: drafts.iter().filter_map(|draft| spot.amount(draft)).collect(),
         law: column(0),
         references: (1..laws).map(column).collect(),
-        scores: means.iter().map(|row| score(court, row)).collect(),
+        scores: drafts.iter().zip(&means).map(|(draft, row)| score(court, draft, row)).collect(),
         boundary: None,
     };
     if let Some(between) = margin.bracket(now, court.threshold) {
@@ -134,10 +134,12 @@ fn means<R: Runner>(
 }
 
 /// The score of mean measures, the law under test first.
-fn score(court: &Court<'_>, means: &[Option<f64>]) -> Option<f64> {
+fn score(court: &Court<'_>, draft: &Draft, means: &[Option<f64>]) -> Option<f64> {
     let (measured, references) = means.split_first()?;
-    let references: Vec<f64> = references.iter().copied().flatten().collect();
-    measured.map(|measured| court.bench.kind().score(measured, &references))
+    let measured = (*measured)?;
+    let references: Vec<f64> = references.iter().map(|mean| mean.unwrap_or(f64::NAN)).collect();
+    let laws = court.references(draft);
+    court.bench.kind().score(measured, &court.beside(&laws, measured, &references))
 }
 
 /// The end of the failure between a value that shows it and one that does not, in two significant digits.
@@ -154,7 +156,7 @@ fn bisect<R: Runner>(
         let Some(middle) = spot.with(draft, libm::sqrt(shows * fails), 2) else { break };
         let Some(value) = spot.amount(&middle).filter(|value| *value != shows && *value != fails) else { break };
         let means = means(court, std::slice::from_ref(&middle), seeds, runner)?;
-        if means.first().and_then(|row| score(court, row)).is_some_and(|score| score >= court.threshold) {
+        if means.first().and_then(|row| score(court, &middle, row)).is_some_and(|score| score >= court.threshold) {
             shows = value;
         } else {
             fails = value;

@@ -47,6 +47,9 @@ pub enum Kind {
     Unsafe,
 }
 
+/// The laws whose losses enter the score of `loss`: of controllers, and of AQMs.
+const LOSES_LITTLE: [&str; 2] = ["newreno", "droptail"];
+
 /// A measure of an objective, or why there is none.
 pub type Measure = Result<f64, String>;
 
@@ -160,32 +163,59 @@ impl Kind {
         found.ok_or_else(|| "the run has no number for the objective".to_owned())
     }
 
-    /// The score of a measure beside the measures of references, from 0 to 1, which is worst. Without references, of a
-    /// relative objective the largest score that it can have.
-    pub fn score(self, measured: f64, references: &[f64]) -> f64 {
-        let lowest = references.iter().copied().min_by(f64::total_cmp);
-        let highest = references.iter().copied().max_by(f64::total_cmp);
+    /// The score of a measure beside the measures of references, by their names: from 0 to 1, which is worst. None for a relative
+    /// objective without the reference that it goes by.
+    pub fn score(self, measured: f64, references: &[(&str, f64)]) -> Option<f64> {
+        let by = match self {
+            Self::Loss => {
+                let by = references.iter().find(|(name, _)| LOSES_LITTLE.contains(name));
+                Some(by?.1)
+            }
+            Self::Harm => Some(highest(references)?),
+            Self::Fct => Some(lowest(references)?),
+            _ => None,
+        };
+        Some(self.score_by(measured, by))
+    }
+
+    /// The largest score that a measure can have, whatever the references do.
+    pub fn score_at_most(self, measured: f64) -> f64 {
+        self.score_by(measured, None)
+    }
+
+    /// The names of the references that a score goes by, whichever law is under test.
+    pub const fn goes_by(self) -> &'static [&'static str] {
+        if matches!(self, Self::Loss) { &LOSES_LITTLE } else { &[] }
+    }
+
+    /// The score of a measure by that of the reference that enters it.
+    fn score_by(self, measured: f64, by: Option<f64>) -> f64 {
         let score = match self {
             Self::Underuse | Self::Timid => 1.0 - measured,
             Self::Starve | Self::Coexist | Self::Latecomer => 1.0 - 1.0 / measured.max(1.0),
             Self::Queue => measured,
             Self::Oscillate => measured / (1.0 + measured),
-            // What the first reference, NewReno, loses counts twice.
-            Self::Loss => measured / (measured + 2.0 * references.first().copied().unwrap_or(0.0) + 1e-3),
+            // What the reference loses counts twice.
+            Self::Loss => measured / (measured + 2.0 * by.unwrap_or(0.0) + 1e-3),
             Self::Stall => measured / 10.0,
             Self::Recover => measured / 100.0,
-            Self::Harm => highest.map_or(1.0, |reference| 1.0 - measured / reference.max(1.0)),
-            Self::Fct => lowest.map_or(1.0, |reference| libm::log2(measured / reference.max(1e-9)) / 4.0),
+            Self::Harm => by.map_or(1.0, |reference| 1.0 - measured / reference.max(1.0)),
+            Self::Fct => by.map_or(1.0, |reference| libm::log2(measured / reference.max(1e-9)) / 4.0),
             // Two packets are what a sender may send whose timeout doubles.
             Self::Unsafe => 1.0 - 2.0 / measured.max(2.0),
         };
         score.clamp(0.0, 1.0)
     }
 
-    /// The shortfall of the references from a better use of the path; none if they show that the path would allow it.
-    pub fn shortfall(self, references: &[f64]) -> Option<f64> {
-        let lowest = references.iter().copied().min_by(f64::total_cmp)?;
-        let highest = references.iter().copied().max_by(f64::total_cmp)?;
+    /// The shortfall of the references from a better use of the path; none if they show that the path would allow it, or if the objective
+    /// does not ask for that. Without a number of any reference it is infinite: nothing shows what the path allows.
+    pub fn shortfall(self, references: &[(&str, f64)]) -> Option<f64> {
+        if !self.is_conditional() {
+            return None;
+        }
+        let (Some(lowest), Some(highest)) = (lowest(references), highest(references)) else {
+            return Some(f64::INFINITY);
+        };
         let short = match self {
             Self::Underuse | Self::Timid => 0.8 - highest,
             Self::Starve | Self::Coexist => lowest / 3.0 - 1.0,
@@ -200,13 +230,24 @@ impl Kind {
     }
 
     /// The number that a search maximises: the score, if the path would allow better, and otherwise less the further it is from that.
-    pub fn fitness(self, measured: f64, references: &[f64], threshold: f64) -> f64 {
-        let score = self.score(measured, references);
+    /// Without a score it is 0: what nothing is compared with is no failure.
+    pub fn fitness(self, measured: f64, references: &[(&str, f64)], threshold: f64) -> f64 {
+        let Some(score) = self.score(measured, references) else { return 0.0 };
         match self.shortfall(references) {
             Some(short) if score >= threshold => threshold * (0.5 + 0.5 / (1.0 + short)),
             _ => score,
         }
     }
+}
+
+/// The smallest measure of references.
+fn lowest(references: &[(&str, f64)]) -> Option<f64> {
+    references.iter().map(|(_, measured)| *measured).min_by(f64::total_cmp)
+}
+
+/// The largest.
+fn highest(references: &[(&str, f64)]) -> Option<f64> {
+    references.iter().map(|(_, measured)| *measured).max_by(f64::total_cmp)
 }
 
 /// An objective as data: its additions to a space.
@@ -266,27 +307,49 @@ mod tests {
 
     #[test]
     fn scores_are_those_of_their_definitions() {
-        assert!((Kind::Starve.score(10.0, &[]) - 0.9).abs() < 1e-12);
-        assert!((Kind::Underuse.score(0.3, &[]) - 0.7).abs() < 1e-12);
-        assert!((Kind::Loss.score(0.1, &[0.02, 0.3]) - 0.1 / 0.141).abs() < 1e-12);
-        assert!((Kind::Fct.score(4.0, &[2.0, 1.0]) - 0.5).abs() < 1e-12);
-        assert!((Kind::Harm.score(2e6, &[4e6]) - 0.5).abs() < 1e-12);
-        assert!((Kind::Oscillate.score(1.0, &[]) - 0.5).abs() < 1e-12);
-        assert_eq!(
-            (Kind::Queue.score(3.0, &[]), Kind::Stall.score(20.0, &[]), Kind::Unsafe.score(2.0, &[])),
-            (1.0, 1.0, 0.0)
-        );
+        let score = |kind: Kind, measured: f64, references: &[(&str, f64)]| kind.score(measured, references).unwrap();
+        assert!((score(Kind::Starve, 10.0, &[]) - 0.9).abs() < 1e-12);
+        assert!((score(Kind::Underuse, 0.3, &[]) - 0.7).abs() < 1e-12);
+        assert!((score(Kind::Fct, 4.0, &[("newreno", 2.0), ("cubic", 1.0)]) - 0.5).abs() < 1e-12);
+        assert!((score(Kind::Harm, 2e6, &[("cubic", 4e6)]) - 0.5).abs() < 1e-12);
+        assert!((score(Kind::Oscillate, 1.0, &[]) - 0.5).abs() < 1e-12);
+        let of = [(Kind::Queue, 3.0), (Kind::Stall, 20.0), (Kind::Unsafe, 2.0)].map(|(kind, m)| score(kind, m, &[]));
+        assert_eq!(of, [1.0, 1.0, 0.0]);
+    }
+
+    /// The losses of NewReno enter, or of drop-tail, wherever they stand.
+    #[test]
+    fn the_score_of_loss_goes_by_the_law_of_that_name() {
+        for name in ["newreno", "droptail"] {
+            let score = Kind::Loss.score(0.1, &[("cubic", 0.3), (name, 0.02), ("copa", 0.0)]).unwrap();
+            assert!((score - 0.1 / 0.141).abs() < 1e-12, "{name}: {score}");
+        }
+    }
+
+    /// Where no reference has a number there is nothing to compare with, and so no failure.
+    #[test]
+    fn without_a_number_of_a_reference_nothing_has_failed() {
+        let worst = |kind: Kind| if kind.is_worse_below() { 0.0 } else { 1e9 };
+        for kind in Kind::ALL {
+            let fitness = kind.fitness(worst(kind), &[], kind.threshold());
+            assert_eq!(fitness >= kind.threshold(), matches!(kind, Kind::Queue | Kind::Unsafe), "{kind:?}: {fitness}");
+            assert_eq!(kind.score(worst(kind), &[]).is_none(), kind.is_relative(), "{kind:?}");
+            assert!(kind.score_at_most(worst(kind)) >= kind.threshold(), "{kind:?}");
+        }
+        assert_eq!(Kind::Loss.score(0.5, &[("cubic", 0.0)]), None);
     }
 
     /// A path on which no reference does well is no failure of the law.
     #[test]
     fn what_references_fail_too_counts_less_than_a_failure() {
         let (kind, threshold) = (Kind::Underuse, Kind::Underuse.threshold());
-        assert_eq!(kind.fitness(0.1, &[0.9, 0.2], threshold), kind.score(0.1, &[]));
-        let near = kind.fitness(0.1, &[0.7], threshold);
-        let far = kind.fitness(0.1, &[0.1], threshold);
-        assert!(far < near && near < threshold, "{far} {near}");
-        assert_eq!(Kind::Starve.shortfall(&[5.0, 2.0]), None);
-        assert!(Kind::Starve.shortfall(&[5.0, 4.0]).is_some());
+        let fitness = |references: &[f64]| {
+            kind.fitness(0.1, &references.iter().map(|m| ("cubic", *m)).collect::<Vec<_>>(), threshold)
+        };
+        assert_eq!(Some(fitness(&[0.9, 0.2])), kind.score(0.1, &[]));
+        let (near, far, nothing) = (fitness(&[0.7]), fitness(&[0.1]), fitness(&[]));
+        assert!(nothing < far && far < near && near < threshold, "{nothing} {far} {near}");
+        assert_eq!(Kind::Starve.shortfall(&[("newreno", 5.0), ("cubic", 2.0)]), None);
+        assert!(Kind::Starve.shortfall(&[("newreno", 5.0), ("cubic", 4.0)]).is_some());
     }
 }

@@ -32,6 +32,8 @@ pub struct Report {
     pub failures: Vec<Found>,
     /// Candidates that fresh seeds did not confirm.
     pub dismissed: Vec<Confirmed>,
+    /// The most failures that were asked for; with none, no candidate runs on fresh seeds.
+    pub most: usize,
     /// The reason why nothing could be run, if so.
     pub refused: Option<String>,
 }
@@ -64,11 +66,34 @@ impl Report {
             return format!("not searched: {why}");
         }
         match self.failures.len() {
-            0 if self.first_candidate.is_some() => "candidates, but no confirmed failure".to_owned(),
+            0 if self.has_candidates() => format!("candidates, but no confirmed failure: {}", self.dismissal()),
             0 => format!("nothing found in {} evaluations of the space {}", self.evaluations(), space.name),
             1 => "1 failure".to_owned(),
             many => format!("{many} failures"),
         }
+    }
+
+    /// True if a scenario reached the threshold, with whatever seeds.
+    fn has_candidates(&self) -> bool {
+        let best = self.phases.last().map(|phase| phase.best);
+        self.first_candidate.is_some() || best.is_some_and(|best| best >= self.threshold)
+    }
+
+    /// Why candidates are no failures, where none of them is.
+    fn dismissal(&self) -> String {
+        if self.most == 0 {
+            return "none ran on fresh seeds, as no failure was asked for".to_owned();
+        }
+        let count =
+            |those: &[Confirmation]| self.dismissed.iter().filter(|one| those.contains(&one.confirmation)).count();
+        let reasons = [
+            (count(&[Confirmation::Fragile, Confirmation::Dropped]), "not confirmed on fresh seeds"),
+            (count(&[Confirmation::PhaseEffect]), "gone with noise of 10 us"),
+            (count(&[Confirmation::NotAfterShrinking]), "not confirmed after shrinking"),
+        ];
+        let reasons: Vec<String> =
+            reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+        if reasons.is_empty() { "none could run on fresh seeds".to_owned() } else { reasons.join(", ") }
     }
 }
 
@@ -120,6 +145,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
         Column::numbers("Evaluations", ""),
         Column::numbers("Threshold", ""),
         Column::numbers("Best score", ""),
+        Column::numbers("Seeds of it", ""),
         Column::numbers("Latin hypercube", ""),
         Column::numbers("Evaluations to the first candidate", ""),
         Column::words("Conclusion"),
@@ -127,6 +153,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
     let mut table = TableView::new("Objectives", columns);
     for report in reports {
         let best = report.phases.last().map(|phase| phase.best).filter(|best| best.is_finite());
+        let seeds = report.phases.last().and_then(|phase| phase.best_seeds);
         let text = |score: Option<f64>| score.map(|score| short(score, 2)).unwrap_or_default();
         table.rows.push(vec![
             report.kind.word().to_owned(),
@@ -134,6 +161,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
             report.evaluations().to_string(),
             short(report.threshold, 2),
             text(best),
+            seeds.map(|seeds| seeds.to_string()).unwrap_or_default(),
             text(report.best("Latin hypercube")),
             report.first_candidate.map(|evaluations| evaluations.to_string()).unwrap_or_default(),
             report.conclusion(space),
@@ -141,9 +169,9 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
     }
     let found: usize = reports.iter().map(|report| report.failures.len()).sum();
     let evaluations: usize = reports.iter().map(Report::evaluations).sum();
-    let callout = if found == 0 && reports.iter().any(|report| report.first_candidate.is_some()) {
+    let callout = if found == 0 && reports.iter().any(Report::has_candidates) {
         let text = format!(
-            "No failure confirmed in {evaluations} evaluations of the space {}. Some candidates reached the threshold with three seeds.",
+            "No failure confirmed in {evaluations} evaluations of the space {}. Some candidates reached the threshold.",
             space.name
         );
         Callout { tone: Tone::Neutral, text }
@@ -167,7 +195,8 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
                 report.phases.iter().map(|phase| {
                     let best = if phase.best.is_finite() { short(phase.best, 3) } else { String::new() };
                     let (spent, refused) = (phase.evaluations.to_string(), phase.refused.to_string());
-                    vec![report.kind.word().to_owned(), phase.name.clone(), spent, refused, best]
+                    let seeds = phase.best_seeds.map(|seeds| seeds.to_string()).unwrap_or_default();
+                    vec![report.kind.word().to_owned(), phase.name.clone(), spent, refused, best, seeds]
                 })
             })
             .collect(),
@@ -180,6 +209,7 @@ fn overview(law: &str, space: &Space, reports: &[Report]) -> Section {
                 Column::numbers("Evaluations", ""),
                 Column::numbers("Not admissible", ""),
                 Column::numbers("Best score", ""),
+                Column::numbers("Seeds of it", ""),
             ],
         )
     };
@@ -219,6 +249,7 @@ fn dismissed(report: &Report, one: &Confirmed) -> Vec<String> {
         Confirmation::Fragile => "fragile: fewer than 90 % of the seeds show it",
         Confirmation::PhaseEffect => "phase effect: 10 us of noise remove it",
         Confirmation::Dropped => "fewer than half of the seeds show it",
+        Confirmation::NotAfterShrinking => "not confirmed after shrinking",
     };
     vec![
         report.kind.word().to_owned(),
@@ -330,4 +361,48 @@ fn margin(law: &str, failure: &Failure) -> Option<Figure> {
     }
     let ends = boundary(margin).map(|ends| format!(" {ends}.")).unwrap_or_default();
     Some(figure.captioned(format!("The mean of five seeds.{ends}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Confirmation::{Dropped, Fragile, NotAfterShrinking, PhaseEffect};
+
+    /// A score above the threshold is not "nothing": the conclusion says why it is no failure.
+    #[test]
+    fn a_candidate_that_is_no_failure_has_a_reason() {
+        let space = Space::parse("format = 1\ntitle = \"x\"\nscenario = {}\n", "x.toml").unwrap();
+        let conclusion = |best: f64, most: usize, dismissed: &[Confirmation]| {
+            let one = |confirmation: &Confirmation| Confirmed {
+                confirmation: *confirmation,
+                score: 0.0,
+                score_at_least: 0.0,
+                measured: 1.0,
+                range: [1.0, 1.0],
+                references: Vec::new(),
+                seeds: [0, 20],
+            };
+            let phase = Phase { name: "last rung".into(), evaluations: 90, refused: 0, best, best_seeds: Some(5) };
+            let report = Report {
+                kind: Kind::Starve,
+                words: [String::new(), String::new()],
+                phases: vec![phase],
+                first_candidate: None,
+                threshold: 0.9,
+                failures: Vec::new(),
+                dismissed: dismissed.iter().map(one).collect(),
+                most,
+                refused: None,
+            };
+            report.conclusion(&space)
+        };
+        assert!(conclusion(0.89, 3, &[Dropped]).starts_with("nothing found in 90 evaluations"));
+        assert_eq!(
+            conclusion(0.95, 3, &[Fragile, Dropped, PhaseEffect, NotAfterShrinking]),
+            "candidates, but no confirmed failure: 2 not confirmed on fresh seeds, 1 gone with noise of 10 us, 1 not confirmed after \
+             shrinking"
+        );
+        assert!(conclusion(0.95, 0, &[]).ends_with("none ran on fresh seeds, as no failure was asked for"));
+        assert!(conclusion(0.95, 3, &[]).ends_with("none could run on fresh seeds"));
+    }
 }

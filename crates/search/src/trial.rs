@@ -70,9 +70,12 @@ impl Court<'_> {
     /// Names the reason why the search cannot go on.
     pub fn judge<R: Runner>(&self, drafts: &[Draft], seeds: &[u64], runner: &mut R) -> Result<Vec<Outcome>, R::Error> {
         let measured = self.measured(drafts, seeds, runner)?;
-        let references = self.references(drafts, seeds, &measured, |_| true, true, runner)?;
-        let judged = measured.into_iter().zip(references).map(|(found, references)| match found {
-            Ok(found) => Outcome::Run(found.into_iter().zip(references).map(|(m, r)| self.one(m, r)).collect()),
+        let references = self.measured_references(drafts, seeds, &measured, |_| true, true, runner)?;
+        let judged = drafts.iter().zip(measured).zip(references).map(|((draft, found), references)| match found {
+            Ok(found) => {
+                let laws = self.references(draft);
+                Outcome::Run(found.into_iter().zip(references).map(|(m, r)| self.one(&laws, m, r)).collect())
+            }
             Err(why) => Outcome::Not(why),
         });
         Ok(judged.collect())
@@ -92,16 +95,16 @@ impl Court<'_> {
     ) -> Result<Vec<Option<Vec<f64>>>, R::Error> {
         let kind = self.bench.kind();
         let measured = self.measured(drafts, seeds, runner)?;
-        // Without references a score is the largest that it can be.
-        let scores = |found: &[f64]| found.iter().map(|m| kind.score(*m, &[])).collect::<Vec<_>>();
+        let scores = |found: &[f64]| found.iter().map(|m| kind.score_at_most(*m)).collect::<Vec<_>>();
         let may_do = |found: &[f64]| mean(&scores(found)).is_some_and(|score| score >= enough);
-        let references = self.references(drafts, seeds, &measured, may_do, false, runner)?;
-        let fitness = measured.into_iter().zip(references).map(|(found, references)| {
+        let references = self.measured_references(drafts, seeds, &measured, may_do, false, runner)?;
+        let fitness = drafts.iter().zip(measured).zip(references).map(|((draft, found), references)| {
             let found = found.ok()?;
             if !may_do(&found) {
                 return Some(scores(&found));
             }
-            Some(found.into_iter().zip(references).map(|(m, r)| self.one(m, r).fitness).collect())
+            let laws = self.references(draft);
+            Some(found.into_iter().zip(references).map(|(m, r)| self.one(&laws, m, r).fitness).collect())
         });
         Ok(fitness.collect())
     }
@@ -121,9 +124,10 @@ impl Court<'_> {
         Ok(measures.into_iter().map(|found| found?.into_iter().collect()).collect())
     }
 
-    /// The measures of references for each draft and seed, where a score needs them. With `all`, those of all references, in
-    /// their order; without, of an objective that asks only whether one does well enough, no more than it takes to know.
-    fn references<R: Runner>(
+    /// The measures of references for each draft and seed, where a score needs them, in their order; not a number for one that was not
+    /// run. With `all`, those of all references; without, of an objective that asks only whether one does well enough, no more than it takes
+    /// to know.
+    fn measured_references<R: Runner>(
         &self,
         drafts: &[Draft],
         seeds: &[u64],
@@ -133,13 +137,13 @@ impl Court<'_> {
         runner: &mut R,
     ) -> Result<Vec<Vec<Vec<f64>>>, R::Error> {
         let kind = self.bench.kind();
-        let laws: Vec<Vec<Contender>> = drafts.iter().map(|draft| self.bench.references(draft)).collect();
+        let laws: Vec<Vec<Contender>> = drafts.iter().map(|draft| self.references(draft)).collect();
         let none = |found: &Result<Vec<f64>, String>| vec![Vec::new(); found.as_ref().map_or(0, Vec::len)];
         let mut references: Vec<Vec<Vec<f64>>> = measured.iter().map(none).collect();
         let mut open = Vec::new();
         for (at, found) in measured.iter().enumerate() {
             let Some(found) = found.as_ref().ok().filter(|found| may_do(found)) else { continue };
-            let matters = |m: f64| kind.is_relative() || kind.score(m, &[]) >= self.threshold;
+            let matters = |m: f64| kind.is_relative() || kind.score_at_most(m) >= self.threshold;
             open.extend(found.iter().enumerate().filter(|(_, m)| matters(**m)).map(|(n, _)| (at, n)));
         }
         let one_will_do = !all && !kind.is_relative();
@@ -148,21 +152,21 @@ impl Court<'_> {
             true => 0,
             false => 1,
         };
+        // Each has its place, whether it can be run or not.
+        for &(at, n) in open.iter().filter(|_| rounds > 0) {
+            references[at][n] = vec![f64::NAN; laws[at].len()];
+        }
         for round in 0..rounds {
             let mut asked = Vec::new();
             let mut scenarios = Vec::new();
             for &(at, n) in &open {
-                // With all of them each has its place, whether it can be run or not.
-                if !one_will_do {
-                    references[at][n] = vec![f64::NAN; laws[at].len()];
-                }
                 // The last of them is the one that most often does well enough.
                 let those = if one_will_do {
-                    laws[at].len().checked_sub(round + 1).map_or(&laws[at][..0], |last| &laws[at][last..=last])
+                    laws[at].len().checked_sub(round + 1).map_or(0..0, |last| last..last + 1)
                 } else {
-                    &laws[at][..]
+                    0..laws[at].len()
                 };
-                for (who, law) in those.iter().enumerate() {
+                for (who, law) in those.clone().zip(&laws[at][those]) {
                     if let Ok(scenario) = self.bench.scenario(&self.bench.with(&drafts[at], law), seeds[n]) {
                         asked.push((at, n, who));
                         scenarios.push(scenario);
@@ -170,25 +174,35 @@ impl Court<'_> {
                 }
             }
             for ((at, n, who), found) in asked.into_iter().zip(runner.measure(kind, &scenarios)?) {
-                match found {
-                    Ok(found) if one_will_do => references[at][n].push(found),
-                    Ok(found) => references[at][n][who] = found,
-                    Err(_) => {}
+                if let Ok(found) = found {
+                    references[at][n][who] = found;
                 }
             }
-            open.retain(|&(at, n)| references[at][n].is_empty() || kind.shortfall(&references[at][n]).is_some());
+            open.retain(|&(at, n)| kind.shortfall(&ran(&laws[at], &references[at][n])).is_some());
         }
         Ok(references)
     }
 
     /// The law under test and the references for a draft.
     pub fn contenders(&self, draft: &Draft) -> Vec<Contender> {
-        [self.law.clone()].into_iter().chain(self.bench.references(draft)).collect()
+        [self.law.clone()].into_iter().chain(self.references(draft)).collect()
     }
 
-    fn one(&self, measured: f64, references: Vec<f64>) -> Judged {
-        let ran: Vec<f64> = references.iter().copied().filter(|x| x.is_finite()).collect();
-        let fitness = self.bench.kind().fitness(measured, &ran, self.threshold);
+    /// The references for a draft: the law under test is none of its own.
+    pub fn references(&self, draft: &Draft) -> Vec<Contender> {
+        self.bench.references_of(self.law, draft)
+    }
+
+    /// The references with a number that a score goes by, in the order of their laws.
+    pub(crate) fn beside<'n>(&self, laws: &'n [Contender], measured: f64, references: &[f64]) -> Vec<(&'n str, f64)> {
+        // What a score goes by may be the law under test.
+        let itself = self.bench.goes_by_itself(self.law).map(|name| (name, measured));
+        ran(laws, references).into_iter().chain(itself).collect()
+    }
+
+    fn one(&self, laws: &[Contender], measured: f64, references: Vec<f64>) -> Judged {
+        let beside = self.beside(laws, measured, &references);
+        let fitness = self.bench.kind().fitness(measured, &beside, self.threshold);
         Judged { measured, references, fitness }
     }
 
@@ -205,6 +219,12 @@ impl Court<'_> {
         }
         Ok(scenarios)
     }
+}
+
+/// The references that have a number, by their names.
+fn ran<'n>(laws: &'n [Contender], references: &[f64]) -> Vec<(&'n str, f64)> {
+    let all = laws.iter().zip(references).map(|(law, measured)| (law.name.as_str(), *measured));
+    all.filter(|(_, measured)| measured.is_finite()).collect()
 }
 
 #[cfg(test)]
@@ -269,7 +289,7 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         assert!(alone.fitness < threshold && alone.references == [50.0, 40.0], "{alone:?}");
         assert_eq!(ran, ["vegas", "cubic", "newreno"]);
         let (beside, ran) = found(vec![of("copa")]);
-        assert_eq!((beside.fitness, &beside.references[..]), (kind.score(30.0, &[]), &[50.0, 40.0, 2.0][..]));
+        assert_eq!((beside.fitness, &beside.references[..]), (kind.score_at_most(30.0), &[50.0, 40.0, 2.0][..]));
         assert_eq!(ran, ["vegas", "copa"]);
         // One that cannot be run keeps its place: the numbers behind it are not its own.
         let (with_a_gap, _) = found(vec![of("bbr"), of("copa")]);
@@ -289,6 +309,50 @@ flows.test = { from = "a", to = "b", count = 2, rtt = "40 ms", start = "0 s", cc
         let Outcome::Run(judged) = court.judge(&drafts, &[1], &mut runner).unwrap().remove(0) else { panic!() };
         assert!(judged[0].references[2..].iter().all(|measured| measured.is_nan()), "{judged:?}");
         assert!(judged[0].fitness < threshold, "{judged:?}");
+    }
+
+    /// A path on which no reference gives a number is no failure: all of them are run, and none shows what the path allows.
+    #[test]
+    fn where_no_reference_has_a_number_nothing_has_failed() {
+        let drafts = [Draft::parse(DRAFT).unwrap()];
+        let vegas = Contender { name: "vegas".into(), setting: "{ law = \"vegas\" }".into() };
+        for kind in [Kind::Starve, Kind::Recover, Kind::Loss, Kind::Fct] {
+            let bench = Bench::new(Arc::new(Registry::standard()), kind, SubjectRole::Controller);
+            let threshold = kind.threshold();
+            let court = Court { bench: &bench, law: &vegas, limits: &Limits::default(), threshold, varied: &[] };
+            let mut runner = Given { measures: vec![("vegas", 90.0)], ran: Vec::new() };
+            let fitness = court.fitness(&drafts, &[1], f64::NEG_INFINITY, &mut runner).unwrap();
+            assert_eq!(runner.ran.len(), 3, "{kind:?}: {:?}", runner.ran);
+            let Outcome::Run(judged) = court.judge(&drafts, &[1], &mut runner).unwrap().remove(0) else { panic!() };
+            assert!(judged[0].fitness < threshold, "{kind:?}: {judged:?}");
+            assert_eq!(fitness[0].as_deref(), Some(&[judged[0].fitness][..]));
+        }
+    }
+
+    /// A law beside itself does no better. With a low threshold its own ratio would show that the path allows better.
+    #[test]
+    fn a_law_is_no_reference_of_its_own() {
+        let drafts = [Draft::parse(DRAFT).unwrap()];
+        let judged = |kind: Kind, setting: &str, measures: Vec<(&'static str, f64)>| {
+            let law = Contender { name: "newreno".into(), setting: setting.into() };
+            let bench = Bench::new(Arc::new(Registry::standard()), kind, SubjectRole::Controller);
+            let court = Court { bench: &bench, law: &law, limits: &Limits::default(), threshold: 0.2, varied: &[] };
+            let mut runner = Given { measures, ran: Vec::new() };
+            let Outcome::Run(judged) = court.judge(&drafts, &[1], &mut runner).unwrap().remove(0) else { panic!() };
+            let names: Vec<String> = court.references(&drafts[0]).into_iter().map(|law| law.name).collect();
+            (judged[0].clone(), names)
+        };
+        // A parameter with its default is the same law.
+        for setting in ["{ law = \"newreno\" }", "{ ecn = false, law = \"newreno\" }"] {
+            let (starved, names) = judged(Kind::Starve, setting, vec![("newreno", 2.5), ("cubic", 9.0)]);
+            assert_eq!((names, starved.references), (vec!["cubic".to_owned()], vec![9.0]));
+            assert!(starved.fitness < 0.2, "{}", starved.fitness);
+            // The score of `loss` goes by NewReno all the same.
+            let (lost, _) = judged(Kind::Loss, setting, vec![("newreno", 0.5), ("cubic", 0.0)]);
+            assert!((lost.fitness - 0.5 / 1.501).abs() < 1e-12, "{}", lost.fitness);
+        }
+        let (_, names) = judged(Kind::Starve, "{ ecn = true, law = \"newreno\" }", vec![("newreno", 2.5)]);
+        assert_eq!(names, ["newreno", "cubic"]);
     }
 
     /// The fitness by a few runs is that by all runs, whatever the references do, and `enough` only saves runs.

@@ -2,15 +2,14 @@
 
 use penstock_evaluation::{Subject, SubjectRole};
 use penstock_record::hexadecimal;
-use penstock_scenario::read::identity;
 use penstock_search::{Bench, Contender, Draft, Kind};
 use sha2::{Digest, Sha256};
 
-use crate::arguments;
+use crate::arguments::{self, WorldName};
 use crate::failure::Failure;
 use crate::{of_quic, registry};
 
-/// A path for laws to be compared on: two settings of a law are one law if they give one scenario, as a parameter with its default does.
+/// A path whose references are those of an objective, but for the rate of a constant source.
 const PATH: &str = r#"
 format = 1
 duration = "1 s"
@@ -33,8 +32,9 @@ impl Laws {
     pub(super) fn new(mut subject: Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Result<Self, Failure> {
         let more = more(&subject, arguments, kinds)?;
         // Two laws on one page have two names.
-        let path = path()?;
-        let mut beside = kinds.iter().flat_map(|kind| bench(*kind, subject.role).references(&path)).chain(more.clone());
+        let (path, tested) = (path()?, Bench::contender(&subject));
+        let references = |kind: &Kind| bench(*kind, subject.role).references_of(&tested, &path);
+        let mut beside = kinds.iter().flat_map(references).chain(more.clone());
         if !subject.is_plain() && beside.any(|law| law.name == subject.name) {
             subject.label = subject.setting(false);
         }
@@ -63,39 +63,67 @@ fn more(tested: &Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Resul
             words.join(" and ")
         )));
     }
-    let under_test = Same::of(&Bench::contender(tested), tested.role)?;
-    let mut known: Vec<Same> = Vec::new();
+    let words: Vec<&str> = with_place.iter().map(|kind| kind.word()).collect();
+    let whose = if arguments.objective.is_empty() { "every objective".to_owned() } else { words.join(" and ") };
+    let tested_law = Bench::contender(tested);
+    let beside = Beside {
+        role: tested.role,
+        tested: Some((&tested.name, &tested_law)),
+        kinds: &with_place,
+        whose: &whose,
+        world: arguments.world,
+    };
     let mut more = Vec::new();
     for text in given {
-        let (law, contender) = parse(text, tested.role, &tested.name).map_err(wrong)?;
-        of_quic::refuse("--baseline", &law.name, arguments.world)?;
-        let same = Same::of(&contender, law.role)?;
-        if same == under_test {
-            return Err(wrong(format!(
-                "`{text}` is the law under test, and does no better than itself; name another law or other parameters"
-            )));
-        }
-        if known.contains(&same) {
-            return Err(wrong(format!("`{text}` appears twice; name each law once")));
-        }
-        let mut is_standard = true;
-        for kind in &with_place {
-            is_standard &= standard(*kind, law.role)?.contains(&same);
-        }
-        if is_standard {
-            let words: Vec<&str> = with_place.iter().map(|kind| kind.word()).collect();
-            let whose = if arguments.objective.is_empty() { "every objective".to_owned() } else { words.join(" and ") };
-            return Err(wrong(format!("`{text}` is a baseline of {whose} already; name another law, or leave it out")));
-        }
-        known.push(same);
+        let contender = beside.read(text, &more, "--baseline")?;
         more.push(contender);
     }
     Ok(more)
 }
 
+/// What a further baseline stands beside, on the command line or in a file of bounds.
+pub(super) struct Beside<'a> {
+    /// The role of the law under test.
+    pub(super) role: SubjectRole,
+    /// That law with its name, if it is known.
+    pub(super) tested: Option<(&'a str, &'a Contender)>,
+    /// The objectives in which it has a place, and their names in a message.
+    pub(super) kinds: &'a [Kind],
+    pub(super) whose: &'a str,
+    pub(super) world: WorldName,
+}
+
+impl Beside<'_> {
+    /// Reads a baseline that stands behind `before`; `place` is where it was written.
+    pub(super) fn read(&self, text: &str, before: &[Contender], place: &str) -> Result<Contender, Failure> {
+        let wrong = |what: String| Failure::Input(format!("{place}: {what}"));
+        let name = self.tested.map_or("none", |(name, _)| name);
+        let (law, contender) = parse(text, self.role, name).map_err(wrong)?;
+        of_quic::refuse(place, &law.name, self.world)?;
+        let bench = bench(Kind::Queue, self.role);
+        if self.tested.is_some_and(|(_, tested)| bench.is_same(&contender, tested)) {
+            return Err(wrong(format!(
+                "`{text}` is the law under test, and does no better than itself; name another law or other parameters"
+            )));
+        }
+        if before.iter().any(|law| bench.is_same(&contender, law)) {
+            return Err(wrong(format!("`{text}` appears twice; name each law once")));
+        }
+        let path = path()?;
+        let has = |kind: &Kind| {
+            self::bench(*kind, self.role).references(&path).iter().any(|law| bench.is_same(&contender, law))
+        };
+        if self.kinds.iter().all(has) {
+            let whose = self.whose;
+            return Err(wrong(format!("`{text}` is a baseline of {whose} already; name another law, or leave it out")));
+        }
+        Ok(contender)
+    }
+}
+
 /// A baseline of a law in this role: a name, or a table. With parameters it has all of them in its name, by which pages tell it from the
 /// plain law and files of bounds give it back.
-pub(super) fn parse(text: &str, role: SubjectRole, tested: &str) -> Result<(Subject, Contender), String> {
+fn parse(text: &str, role: SubjectRole, tested: &str) -> Result<(Subject, Contender), String> {
     let mut law = Subject::parse(text, registry::laws())?;
     if law.role != role {
         let (is, wanted) = (noun(law.role), noun(role));
@@ -124,23 +152,6 @@ const fn noun(role: SubjectRole) -> &'static str {
         SubjectRole::Aqm => "an AQM",
         SubjectRole::Conditioner => "a conditioner",
     }
-}
-
-/// The identity that two settings of one law have in common.
-#[derive(Debug, PartialEq, Eq)]
-struct Same(String);
-
-impl Same {
-    fn of(law: &Contender, role: SubjectRole) -> Result<Self, Failure> {
-        let bench = bench(Kind::Queue, role);
-        let scenario = bench.read(&bench.with(&path()?, law));
-        scenario.map(|scenario| Self(identity(&scenario))).map_err(Failure::Input)
-    }
-}
-
-/// The baselines that an objective has by itself.
-fn standard(kind: Kind, role: SubjectRole) -> Result<Vec<Same>, Failure> {
-    bench(kind, role).references(&path()?).iter().map(|law| Same::of(law, role)).collect()
 }
 
 fn path() -> Result<Draft, Failure> {

@@ -30,7 +30,7 @@ pub(super) fn confirm(laws: &Laws, reports: &[Report], awake: bool) -> Result<Op
     let found = reports.iter().flat_map(|report| report.failures.iter().map(move |found| (report.kind, found)));
     for (kind, found) in found.take(MOST) {
         let bench = super::bench(kind, subject.role, world.name()).beside(more.clone());
-        let laws = [tested.clone()].into_iter().chain(bench.references(&found.failure.draft));
+        let laws = [tested.clone()].into_iter().chain(bench.references_of(tested, &found.failure.draft));
         for (who, law) in laws.enumerate() {
             let draft = bench.with(&found.failure.draft, &law);
             let mut row = vec![found.file.clone(), law.name.clone()];

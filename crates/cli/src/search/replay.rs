@@ -14,7 +14,8 @@ use penstock_scenario::world::World;
 use penstock_search::{Band, Bench, Bounds, Contender, Draft, Kind, Of};
 use serde::Serialize;
 
-use super::baselines;
+use super::baselines::Beside;
+use crate::arguments::WorldName;
 use crate::failure::{Done, Failure};
 use crate::jobs::{self, Job};
 use crate::named::Shown as _;
@@ -87,7 +88,7 @@ struct Replayed {
 pub(super) fn replay(
     folder: &Path,
     long: bool,
-    world: &(dyn World + Sync),
+    (world, of): (&(dyn World + Sync), WorldName),
     threads: usize,
     json: bool,
 ) -> Result<Done, Failure> {
@@ -105,7 +106,7 @@ pub(super) fn replay(
     }
     let mut wanted: Vec<Wanted> = Vec::new();
     for (at, file) in replayed.iter().enumerate() {
-        wanted.extend(file.wanted(at, world.name())?);
+        wanted.extend(file.wanted(at, world.name(), of)?);
     }
     let numbers = run(&wanted, &replayed, world, threads)?;
     for (at, file) in replayed.iter().enumerate() {
@@ -196,7 +197,7 @@ enum Measured {
 
 impl Replayed {
     /// The runs that its bounds need.
-    fn wanted(&self, file: usize, world: &str) -> Result<Vec<Wanted>, Failure> {
+    fn wanted(&self, file: usize, world: &str, of: WorldName) -> Result<Vec<Wanted>, Failure> {
         let mut wanted = Vec::new();
         let folder = Path::new(&self.shown).parent().map(Path::to_path_buf).unwrap_or_default();
         let load = move |name: &str| scenario::text(&folder.join(name)).map_err(|e| e.to_string());
@@ -208,7 +209,7 @@ impl Replayed {
         }
         if let Some(kind) = self.bounds.objective {
             let draft = Draft::parse(&self.text).map_err(|why| Failure::Input(format!("{}: {why}", self.shown)))?;
-            let bench = self.bench(kind, &draft, world)?;
+            let bench = self.bench(kind, &draft, world, of)?;
             let references = bench.references(&draft);
             let mut drafts = vec![(self.bounds.law.clone(), draft.clone())];
             for law in references.iter().filter(|law| self.bounds.references.contains_key(&law.name)) {
@@ -227,13 +228,20 @@ impl Replayed {
 
     /// Makes the scenarios of its objective. References that the objective does not have by itself are those of a search with
     /// `--baseline`: a name is the law, as a search wrote it.
-    fn bench(&self, kind: Kind, draft: &Draft, world: &str) -> Result<Bench, Failure> {
-        let law = &self.bounds.law;
-        let role = Subject::parse(law, registry::laws()).map_or(SubjectRole::Controller, |subject| subject.role);
-        let bench = super::bench(kind, role, world);
-        let wrong = |name: &str, what: &str| {
-            Failure::Input(format!("{}: references.{name}: {what}", self.shown.replace(".toml", ENDING)))
+    fn bench(&self, kind: Kind, draft: &Draft, world: &str, of: WorldName) -> Result<Bench, Failure> {
+        let tested = Subject::parse(&self.bounds.law, registry::laws()).ok();
+        let role = tested.as_ref().map_or(SubjectRole::Controller, |subject| subject.role);
+        let tested = tested.map(|subject| (subject.name.clone(), Bench::contender(&subject)));
+        let beside = Beside {
+            role,
+            tested: tested.as_ref().map(|(name, law)| (name.as_str(), law)),
+            kinds: &[kind],
+            whose: kind.word(),
+            world: of,
         };
+        let bench = super::bench(kind, role, world);
+        let place = |name: &str| format!("{}: references.{name}", self.shown.replace(".toml", ENDING));
+        let wrong = |name: &str, what: &str| Failure::Input(format!("{}: {what}", place(name)));
         let standard = bench.references(draft);
         let mut more = Vec::new();
         for name in self.bounds.references.keys().filter(|name| standard.iter().all(|law| law.name != **name)) {
@@ -242,7 +250,7 @@ impl Replayed {
                 let what = format!("{} has one reference, the law of the incumbents: {law}", kind.word());
                 return Err(wrong(name, &what));
             }
-            let (_, reference) = baselines::parse(name, role, law).map_err(|what| wrong(name, &what))?;
+            let reference = beside.read(name, &more, &place(name))?;
             more.push(Contender { name: name.clone(), ..reference });
         }
         Ok(bench.beside(more))
@@ -302,14 +310,16 @@ impl Replayed {
             (runs[0].0, median(&numbers))
         });
         let of: Vec<(&str, Option<f64>)> = of.collect();
-        let references: Vec<f64> = of.iter().skip(1).filter_map(|(_, number)| *number).collect();
+        // What a score goes by may be the law itself.
+        let goes_by = of.iter().take(1).filter(|(who, _)| kind.goes_by().contains(who));
+        let references = of.iter().skip(1).chain(goes_by);
+        let references: Vec<(&str, f64)> = references.filter_map(|(who, number)| Some((*who, (*number)?))).collect();
         for (at, (who, number)) in of.into_iter().enumerate() {
             let limits = if at == 0 { limits } else { self.bounds.references[who] };
             let mut row = row(format!("{}: {who}", kind.word()), number, limits, true, "");
             if at == 0 {
                 row.threshold = Some(self.bounds.threshold.unwrap_or(kind.threshold()));
-                let known = !(kind.is_relative() && references.is_empty());
-                row.score = number.filter(|_| known).map(|number| kind.score(number, &references));
+                row.score = number.and_then(|number| kind.score(number, &references));
             }
             rows.push(row);
         }

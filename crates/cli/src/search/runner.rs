@@ -18,12 +18,12 @@ use crate::{content, interrupt, jobs, machine, terminal};
 
 /// The file of measurements: a search that was stopped goes on from there.
 const NAME: &str = "runs.txt";
-/// The file is written after so many runs.
-const WRITTEN_AFTER: usize = 200;
+/// The file is written after so much time, if there is a new run [s]: a kill loses what came since.
+const WRITTEN_AFTER_S: f64 = 2.0;
 /// Between two lines on how far a search has come [s].
 const SILENCE_S: f64 = 30.0;
-/// Number of scenarios between two writes of the file.
-const PIECE: usize = 64;
+/// Number of scenarios of each thread between two looks at the time: the threads wait for the last of them.
+const PIECE: usize = 4;
 
 /// Runs scenarios on several threads, and remembers their measurements.
 pub(super) struct Pool<'a> {
@@ -39,6 +39,7 @@ pub(super) struct Pool<'a> {
     ran: usize,
     since: Meter,
     said_s: f64,
+    written_s: f64,
 }
 
 impl<'a> Pool<'a> {
@@ -57,6 +58,7 @@ impl<'a> Pool<'a> {
             ran: 0,
             since: Meter::start(),
             said_s: 0.0,
+            written_s: 0.0,
         };
         let path = home.path().join(NAME);
         let text = match content::read(&path, content::HEADER) {
@@ -102,6 +104,7 @@ impl<'a> Pool<'a> {
         }
         self.home.put_file(NAME, text.as_bytes())?;
         self.written = self.order.len();
+        self.written_s = self.since.wall_s();
         Ok(())
     }
 
@@ -153,17 +156,25 @@ impl Runner for Pool<'_> {
                 missing.push((key, scenario));
             }
         }
-        for piece in missing.chunks(PIECE) {
+        for piece in missing.chunks(PIECE * self.threads.max(1)) {
             let order: Vec<usize> = (0..piece.len()).collect();
             let found = jobs::side_by_side(&order, self.threads, &AtomicBool::new(false), &|at| {
                 let scenario = piece[at].1;
                 Ok(run(self.world, scenario)?.and_then(|run| kind.measured(scenario, &run.summary)))
-            })?;
+            });
+            let found = match found {
+                Ok(found) => found,
+                Err(why) => {
+                    // What came before the stop is not lost.
+                    self.close()?;
+                    return Err(why);
+                }
+            };
             for ((key, _), measure) in piece.iter().zip(found) {
                 self.put((*key).clone(), measure);
                 self.ran += 1;
             }
-            if self.order.len() - self.written >= WRITTEN_AFTER {
+            if self.written < self.order.len() && self.since.wall_s() - self.written_s >= WRITTEN_AFTER_S {
                 self.save()?;
             }
             self.progress();
@@ -190,7 +201,13 @@ fn parse(line: &str) -> Option<(String, Measure)> {
 /// Reports the work of a phase of a search.
 pub(super) fn note_phase(kind: Kind, phase: &Phase) {
     let best = if phase.best.is_finite() { short(phase.best, 3) } else { "none".to_owned() };
-    terminal::note(format!("{}: {}: {} evaluations, best score {best}", kind.word(), phase.name, phase.evaluations));
+    let seeds = match phase.best_seeds {
+        Some(1) => " with 1 seed".to_owned(),
+        Some(seeds) => format!(" with {seeds} seeds"),
+        None => String::new(),
+    };
+    let (kind, name, evaluations) = (kind.word(), &phase.name, phase.evaluations);
+    terminal::note(format!("{kind}: {name}: {evaluations} evaluations, best score {best}{seeds}"));
 }
 
 #[cfg(test)]

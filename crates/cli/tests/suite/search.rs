@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use crate::bench::Bench;
 use serde_json::Value;
@@ -103,6 +106,32 @@ fn a_failure_is_found_shrunk_and_replayed() {
     assert!(broken.status == 1 && broken.err.contains("the bound is broken"), "{}", broken.err);
 }
 
+/// A killed search has what it wrote every two seconds, and goes on to the same bytes.
+#[test]
+fn a_killed_search_goes_on_from_what_it_wrote() {
+    let bench = Bench::new();
+    bench.write("two.toml", SPACE);
+    let search = [&SEARCH[..], &["--jobs", "1"]].concat();
+    let runs = bench.path(HOME).join("runs.txt");
+    let written = || fs::read_to_string(&runs).map_or(0, |text| text.lines().count().saturating_sub(1));
+    let mut child = bench.command(&search).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while written() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended without a file before its end");
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = written();
+    assert!(before < 200, "the first {before} runs came at once");
+    let again = bench.run(&search);
+    let said = format!("the results of {before} runs of an earlier search are used again");
+    assert!(again.status == 1 && again.err.contains(&said), "{}", again.err);
+    let continued = files(&bench);
+    fs::remove_dir_all(bench.path(HOME)).unwrap();
+    assert_eq!(bench.run(&search).status, 1);
+    assert!(files(&bench) == continued, "other bytes");
+}
+
 /// Baselines that were asked for are wherever those of the objective are, with their parameters, and a replay runs them too.
 #[test]
 fn a_failure_beside_other_baselines_names_and_replays_them() {
@@ -161,6 +190,15 @@ fn a_failure_beside_other_baselines_names_and_replays_them() {
     let queue = replayed(before.replace("illinois", "codel"));
     let said = "references.codel: `codel` is an AQM; only a controller can be a baseline of `vegas`";
     assert!(queue.status == 2 && queue.err.contains(said), "{}", queue.err);
+    // What the command refuses as a baseline, a file of bounds has not either.
+    for (other, said) in [
+        ("vegas", "references.vegas: `vegas` is the law under test, and does no better than itself"),
+        (r#"'{ c = 0.4, law = "cubic" }'"#, "is a baseline of starve already"),
+        (r#"'{ law = "cubic", c = 0.2 }'"#, "appears twice"),
+    ] {
+        let refused = replayed(before.replace("[references.illinois]", &format!("[references.{other}]")));
+        assert!(refused.status == 2 && refused.err.contains(said), "{other}: {}", refused.err);
+    }
     let no_place = replayed(before.replace("\"starve\"", "\"coexist\""));
     let said = "coexist has one reference, the law of the incumbents: none";
     assert!(no_place.status == 2 && no_place.err.contains(said), "{}", no_place.err);
@@ -182,6 +220,30 @@ fn a_law_with_a_line_break_leaves_a_scenario_and_a_command() {
     assert_eq!((again[2].as_str(), told), (summary["setting"].as_str().unwrap(), Some("my two.toml")));
     let home = format!("out/{}", bench.names("out")[0]);
     bench.well(&["break", "--replay", &home]);
+}
+
+/// A law that is a baseline of the objective is none of its own: on the page, in the files and in a replay.
+#[test]
+fn a_law_is_no_baseline_of_its_own() {
+    let bench = Bench::new();
+    bench.write("two.toml", SPACE);
+    // A parameter with its default is the same law.
+    for law in ["cubic", "{ c = 0.4, law = \"cubic\" }"] {
+        let mut search = SEARCH;
+        (search[1], search[3], search[7]) = (law, "queue", "0.5");
+        let ended = bench.run(&[&search[..], &["--json"]].concat());
+        assert_eq!(ended.status, 1, "{}", ended.err);
+        let summary: Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(summary["law"], "cubic");
+        let found = &summary["objectives"][0]["failures"][0];
+        assert_eq!(found["references"], Value::from(vec!["newreno"]));
+        assert_eq!(found["confirmed"]["references"].as_array().unwrap().len(), 1);
+        let (_, beside) = found["headline"].as_str().unwrap().split_once('(').unwrap();
+        assert!(beside.contains("newreno") && !beside.contains("cubic"), "{found}");
+    }
+    for home in bench.names("out") {
+        bench.well(&["break", "--replay", &format!("out/{home}")]);
+    }
 }
 
 /// A law that would change nothing as a baseline is refused, with what would.

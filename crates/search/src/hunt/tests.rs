@@ -125,6 +125,17 @@ fn a_search_may_end_with_the_first_candidate() {
     assert!(spent > 200);
 }
 
+/// The best score says of how many seeds it is: a small budget has no last rung, and none at all not even a second.
+#[test]
+fn a_best_score_has_the_number_of_its_seeds() {
+    for (budget, first, seeds) in [(5, false, 1), (60, false, 3), (400, false, 5), (400, true, 5)] {
+        let mut runner = Lopsided::new(f64::INFINITY, 0.0);
+        let (hunted, _) = searched(Effort { budget, seed: 1, plain: false, first }, &mut runner);
+        let last = hunted.phases.last().unwrap();
+        assert_eq!((last.best, last.best_seeds), (1.0, Some(seeds)), "budget {budget}");
+    }
+}
+
 /// Below the threshold too, more seeds and longer runs decide what is best: half of what the last phase has for each.
 #[test]
 fn the_best_of_one_seed_are_not_trusted() {
