@@ -81,7 +81,7 @@ fn more(tested: &Subject, arguments: &arguments::Break, kinds: &[Kind]) -> Resul
     Ok(more)
 }
 
-/// What a further baseline stands beside, on the command line or in a file of bounds.
+/// The laws and objectives beside a further baseline, on the command line or in a file of bounds.
 pub(super) struct Beside<'a> {
     /// The role of the law under test.
     pub(super) role: SubjectRole,
