@@ -15,6 +15,7 @@ mod networks;
 mod newcomers;
 mod packets_asked_for;
 mod parking_lot;
+mod recorded;
 mod run;
 mod scenarios;
 mod several_rests;
