@@ -128,6 +128,16 @@ pub trait Outcomes<R: Role + ?Sized> {
     /// Calls `f` for each event that one packet after a share of the packets may bring, with its chance; never with a chance of
     /// zero.
     fn each(&self, share: f64, f: impl FnMut(f64, R::Event));
+    /// True if [`Outcomes::each_plain`] calls `f` as [`Outcomes::each`] does, whatever the share.
+    #[inline]
+    fn are_plain(&self) -> bool {
+        false
+    }
+    /// The same with less to ask, for packets of which that is known beforehand.
+    #[inline]
+    fn each_plain(&self, share: f64, f: impl FnMut(f64, R::Event)) {
+        self.each(share, f);
+    }
 }
 
 impl<R: Role + ?Sized> Outcomes<R> for Infallible {
@@ -367,12 +377,17 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         N: Real,
     {
         let (law, state) = (&self.law, &mut self.states[at]);
-        let change = Applied { law, trial, outcomes, arithmetic: PhantomData };
-        // A law has one arm alone. Arrays of a known length stay in registers.
+        // A law has one arm alone, and it twice: most packets are plain, and an evaluation of theirs takes fewer instructions.
+        // Arrays of a known length stay in registers.
         macro_rules! sized {
             ($($n:literal)*) => {
                 match const { <L::State as Fields<N>>::NAMES.len() } {
-                    $($n => change.along::<$n>(state, packets),)*
+                    $($n if outcomes.are_plain() => {
+                        Applied::<N, L, true> { law, trial, outcomes, arithmetic: PhantomData }.along::<$n>(state, packets)
+                    }
+                    $n => {
+                        Applied::<N, L, false> { law, trial, outcomes, arithmetic: PhantomData }.along::<$n>(state, packets)
+                    })*
                     more => unreachable!("a law of {more} numbers"),
                 }
             };

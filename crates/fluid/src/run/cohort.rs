@@ -386,8 +386,12 @@ impl Cohort {
             self.average_rtt_s += (1.0 - libm::pow(1.0 - weight, packets)) * (middle.rtt_s - self.average_rtt_s);
         }
         let takes_marks = |signal: Signal| if self.way.marked { signal.marked } else { 0.0 };
+        let first = self.seen(path.from);
+        // Of what such a law observes, only the round trip moves within a stretch.
+        let moves = self.averages || self.knows_price.is_some() || self.estimated.is_some();
+        let last = if moves { self.seen(path.to) } else { cc::Observation { rtt_s: path.to.rtt_s, ..first } };
         let acknowledged = Acknowledged {
-            observations: [self.seen(path.from), self.seen(path.to)],
+            observations: [first, last],
             marked: [takes_marks(path.from), takes_marks(path.to)],
             lost: [path.from.lost, path.to.lost],
             packets_per_ack: self.packets_per_ack,

@@ -198,15 +198,22 @@ impl Queue {
         &mut self.arriving[slot]
     }
 
+    #[inline]
     fn at(&self, history: &[f64], t: f64) -> f64 {
         let x = t * self.steps_a_second;
         if x <= 0.0 {
             return history[0];
         }
-        let k = index(x).min(history.len() - 1);
-        let share = smaller(x - number(k), 1.0);
-        let next = history[(k + 1).min(history.len() - 1)];
-        history[k] + share * (next - history[k])
+        let k = index(x);
+        // One comparison bounds both: most packets came before the last step.
+        let (k, a, b) = match history.get(k..k.saturating_add(2)) {
+            Some(&[a, b]) => (k, a, b),
+            _ => {
+                let last = history.len() - 1;
+                (k.min(last), history[k.min(last)], history[(k + 1).min(last)])
+            }
+        };
+        a + smaller(x - number(k), 1.0) * (b - a)
     }
 
     /// Waiting time of a packet that arrives at `t` [s].
@@ -216,7 +223,13 @@ impl Queue {
 
     /// When a packet that arrives as that step ends leaves [s]: never before those that came earlier.
     fn leaves(&self, step: usize) -> f64 {
-        number(step) * self.step + self.waiting[step] * self.seconds_a_packet
+        self.left_by(step, self.waiting[step])
+    }
+
+    /// The same, where so many packets wait then.
+    #[inline]
+    fn left_by(&self, step: usize, waiting: f64) -> f64 {
+        number(step) * self.step + waiting * self.seconds_a_packet
     }
 
     /// When the packet arrived that leaves at `t`; the last one, where nothing arrived for a while. The inverse of
@@ -230,7 +243,10 @@ impl Queue {
         let newest = index(t * self.steps_a_second).min(last);
         let guess = (t - self.waiting[newest] * self.seconds_a_packet) * self.steps_a_second;
         let mut low = index(larger(guess, 0.0)).min(last);
-        let (mut before, mut after) = (self.leaves(low), self.leaves((low + 1).min(last)));
+        let (mut before, mut after) = match self.waiting.get(low..low + 2) {
+            Some(&[a, b]) => (self.left_by(low, a), self.left_by(low + 1, b)),
+            _ => (self.leaves(low), self.leaves((low + 1).min(last))),
+        };
         if before > t || after <= t {
             low = self.search(t, low);
             if low == last {
@@ -274,10 +290,19 @@ impl Queue {
         low
     }
 
+    /// The probability that the law marks (or drops) a packet that arrives at `t`.
+    #[inline]
+    pub(super) fn chance(&self, t: f64) -> f64 {
+        match self.needs.decides {
+            Decides::Never => 0.0,
+            Decides::OnDeparture => self.at(&self.chance, t + self.wait_s(t)),
+            _ => self.at(&self.chance, t),
+        }
+    }
+
     /// The probability that the law marks (or drops) a packet that arrives at `t`, and that it finds no space or is lost.
     pub(super) fn chances(&self, t: f64) -> (f64, f64) {
-        let asked = if self.needs.decides == Decides::OnDeparture { t + self.wait_s(t) } else { t };
-        let chance = if self.needs.decides == Decides::Never { 0.0 } else { self.at(&self.chance, asked) };
+        let chance = self.chance(t);
         let lost = if self.buffer.is_finite() { self.at(&self.overflow, t) } else { 0.0 };
         (chance, 1.0 - (1.0 - lost) * (1.0 - self.line_loss))
     }

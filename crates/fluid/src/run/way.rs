@@ -142,11 +142,14 @@ impl Way {
         for (acked, left_s) in acked.iter_mut().zip(left_s) {
             *acked = self.sent.at(left_s * self.steps_a_second);
         }
-        for (k, left_s) in left_s.iter().enumerate() {
-            let shares = self.conditioner.map_or(GREEN, |conditioner| conditioners[conditioner].shares_at(*left_s));
-            for (arrived, share) in arrived.iter_mut().zip(shares) {
-                arrived[k] = share;
+        if let Some(conditioner) = self.conditioner {
+            for (k, left_s) in left_s.iter().enumerate() {
+                for (arrived, share) in arrived.iter_mut().zip(conditioners[conditioner].shares_at(*left_s)) {
+                    arrived[k] = share;
+                }
             }
+        } else {
+            arrived[0][..n].fill(GREEN[0]);
         }
         unmarked[..n].fill(1.0);
         rtt_s[..n].fill(0.0);
@@ -165,7 +168,7 @@ impl Way {
                 }
             } else if marks {
                 for (unmarked, entered_s) in unmarked.iter_mut().zip(entered_s) {
-                    *unmarked *= 1.0 - queue.chances(*entered_s).0;
+                    *unmarked *= 1.0 - queue.chance(*entered_s);
                 }
             }
             if self.frozen {

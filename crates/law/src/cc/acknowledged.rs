@@ -72,6 +72,24 @@ impl Outcomes<Controller> for Acknowledged {
         let cut = if self.marks_are_congestion { p } else { 0.0 } + lost;
         add(if self.deaf > 0.0 { cut / (1.0 + self.deaf * cut) } else { cut }, Event::Congestion);
     }
+
+    #[inline]
+    fn are_plain(&self) -> bool {
+        let cuts = self.marks_are_congestion && self.marked != [0.0; 2];
+        self.packets_per_ack == 1 && self.lost == [0.0; 2] && !cuts
+    }
+
+    /// Each packet brings an acknowledgement, with a mark or without: the numbers are those of [`Outcomes::each`] to the bit.
+    #[inline]
+    fn each_plain(&self, share: f64, mut f: impl FnMut(f64, Event)) {
+        let p = line(self.marked, share);
+        if p != 1.0 {
+            f(1.0 - p, Event::Ack { packets: 1, marked: 0 });
+        }
+        if p != 0.0 {
+            f(p, Event::Ack { packets: 1, marked: 1 });
+        }
+    }
 }
 
 #[cfg(test)]
@@ -107,5 +125,38 @@ mod tests {
         let mut first = alloc::vec::Vec::new();
         acknowledged.each(0.0, |chance, event| first.push((event, chance)));
         assert_eq!(first.len(), 2, "without marks there is no outcome with one: {first:?}");
+    }
+
+    /// Without losses, delayed acknowledgements and cuts by marks, the short way has the same outcomes to the bit. With any of
+    /// them it is not taken.
+    #[test]
+    fn plain_outcomes_are_those_of_any() {
+        let plain = Acknowledged {
+            observations: [Observation::zero(); 2],
+            marked: [0.0, 1.0],
+            lost: [0.0; 2],
+            packets_per_ack: 1,
+            marks_are_congestion: false,
+            deaf: 3.0,
+        };
+        assert!(
+            plain.are_plain() && Acknowledged { marked: [0.0; 2], marks_are_congestion: true, ..plain }.are_plain()
+        );
+        for marked in [[0.0, 1.0], [0.0, 0.0], [0.3, 0.7]] {
+            for share in [0.0, 0.1, 0.5, 0.77, 1.0] {
+                let (mut any, mut short) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
+                let one = Acknowledged { marked, ..plain };
+                one.each(share, |chance, event| any.push((chance, event)));
+                one.each_plain(share, |chance, event| short.push((chance, event)));
+                assert_eq!(any, short, "{marked:?} {share}");
+            }
+        }
+        for not in [
+            Acknowledged { packets_per_ack: 2, ..plain },
+            Acknowledged { lost: [0.0, 0.1], ..plain },
+            Acknowledged { marks_are_congestion: true, ..plain },
+        ] {
+            assert!(!not.are_plain(), "{not:?}");
+        }
     }
 }

@@ -18,26 +18,31 @@ impl<N: Number, R: Role, I: Instances<N, R> + ?Sized> Change for Tried<'_, N, R,
     fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
         let seen = self.outcomes.observation::<N>(share);
         let mut apply = |event, numbers: &mut [N; K]| self.law.after(self.trial, numbers, event, &seen);
-        mean_change::<R, N, K>(state, self.outcomes, share, &mut apply)
+        mean_change::<R, N, K, false>(state, self.outcomes, share, &mut apply)
     }
 }
 
 /// The mean change of a state over outcomes, each of which `apply` applies to its numbers.
 #[inline]
-fn mean_change<R: Role, N: Number, const K: usize>(
+fn mean_change<R: Role, N: Number, const K: usize, const PLAIN: bool>(
     state: &[f64; K],
     outcomes: &R::Packets,
     share: f64,
     apply: &mut impl FnMut(R::Event, &mut [N; K]),
 ) -> [f64; K] {
     let mut sum = [0.0; K];
-    outcomes.each(share, |chance, event| {
+    let add = |chance: f64, event: R::Event| {
         let mut after = state.map(N::of);
         apply(event, &mut after);
         for ((sum, after), before) in sum.iter_mut().zip(after).zip(state) {
             *sum += chance * (after.value() - before);
         }
-    });
+    };
+    if PLAIN {
+        outcomes.each_plain(share, add);
+    } else {
+        outcomes.each(share, add);
+    }
     sum
 }
 
@@ -56,8 +61,8 @@ pub(super) fn after<N: Number, L: Law<N>>(
     state.get(numbers);
 }
 
-/// The mean change of a law's state, compiled for the law.
-pub(super) struct Applied<'a, N: Number, L: Law<N>> {
+/// The mean change of a law's state, compiled for the law, and for plain outcomes or for any.
+pub(super) struct Applied<'a, N: Number, L: Law<N>, const PLAIN: bool> {
     pub(super) law: &'a L,
     /// The instance that starts with what is not a number.
     pub(super) trial: usize,
@@ -65,15 +70,15 @@ pub(super) struct Applied<'a, N: Number, L: Law<N>> {
     pub(super) arithmetic: PhantomData<N>,
 }
 
-impl<N: Number, L: Law<N>> Change for Applied<'_, N, L> {
+impl<N: Number, L: Law<N>, const PLAIN: bool> Change for Applied<'_, N, L, PLAIN> {
     fn packet<const K: usize>(&mut self, state: &[f64; K], share: f64) -> [f64; K] {
         let seen = self.outcomes.observation::<N>(share);
         let mut apply = |event, numbers: &mut [N; K]| after(self.law, self.trial, numbers, event, &seen);
-        mean_change::<L::Role, N, K>(state, self.outcomes, share, &mut apply)
+        mean_change::<L::Role, N, K, PLAIN>(state, self.outcomes, share, &mut apply)
     }
 }
 
-impl<N: Number, L: Law<N>> Applied<'_, N, L> {
+impl<N: Number, L: Law<N>, const PLAIN: bool> Applied<'_, N, L, PLAIN> {
     /// [`Instances::along`] of a state of so many numbers.
     pub(super) fn along<const K: usize>(mut self, state: &mut L::State, packets: f64) -> Option<usize> {
         let mut numbers = [N::of(0.0); K];
