@@ -3,6 +3,8 @@
 mod baselines;
 mod library;
 mod linux;
+#[cfg(test)]
+mod on_record;
 mod replay;
 mod runner;
 
