@@ -206,12 +206,11 @@ impl Queue {
         }
         let k = index(x);
         // One comparison bounds both: most packets came before the last step.
-        let (k, a, b) = match history.get(k..k.saturating_add(2)) {
-            Some(&[a, b]) => (k, a, b),
-            _ => {
-                let last = history.len() - 1;
-                (k.min(last), history[k.min(last)], history[(k + 1).min(last)])
-            }
+        let (k, a, b) = if let Some(&[a, b]) = history.get(k..k.saturating_add(2)) {
+            (k, a, b)
+        } else {
+            let last = history.len() - 1;
+            (k.min(last), history[k.min(last)], history[(k + 1).min(last)])
         };
         a + smaller(x - number(k), 1.0) * (b - a)
     }
