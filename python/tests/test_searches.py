@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,7 +41,9 @@ def searches() -> Iterator[Any]:
 
 
 def name(law: str) -> str:
-    return str(tomllib.loads(f"law = {law}")["law"]["law"]) if law.startswith("{") else law
+    # The package has Python 3.10, whose library reads no TOML.
+    table = re.search(r'\blaw = "([^"]+)"', law)
+    return table[1] if table is not None else law
 
 
 def test_unseen_pairs_were_not_searched_before(searches: Any) -> None:
