@@ -23,7 +23,7 @@ const UNACKNOWLEDGED: [&str; 2] = ["sender", "ack_jitter"];
 const FULL: f64 = 0.98;
 
 /// A path for laws to be compared on: two settings of a law are one law if they give one scenario, as a parameter with its default does.
-const PATH: &str = r#"
+pub const PLAIN_PATH: &str = r#"
 format = 1
 duration = "1 s"
 links.bottleneck = { from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp", duplex = true }
@@ -109,7 +109,8 @@ impl Bench {
         }
         let named = |law: &Contender| Subject::named(&law.setting).map(|(name, _)| name);
         let (Ok(one), Ok(other)) = (named(a), named(b)) else { return false };
-        let scenario = |law: &Contender| Some(identity(&self.read(&self.with(&Draft::parse(PATH).ok()?, law)).ok()?));
+        let scenario =
+            |law: &Contender| Some(identity(&self.read(&self.with(&Draft::parse(PLAIN_PATH).ok()?, law)).ok()?));
         one == other && scenario(a).is_some_and(|one| scenario(b) == Some(one))
     }
 

@@ -22,7 +22,7 @@ mod space;
 mod trial;
 
 pub use bounds::{Band, Bound, Bounds, Of};
-pub use case::{Bench, Contender};
+pub use case::{Bench, Contender, PLAIN_PATH};
 pub use confirm::{Confirmation, Confirmed, FRESH_SEEDS, conclude};
 pub use draft::Draft;
 pub use failure::{Failure, as_it_stands, failures};

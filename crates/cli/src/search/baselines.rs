@@ -2,20 +2,12 @@
 
 use penstock_evaluation::{Subject, SubjectRole};
 use penstock_record::hexadecimal;
-use penstock_search::{Bench, Contender, Draft, Kind};
+use penstock_search::{Bench, Contender, Draft, Kind, PLAIN_PATH};
 use sha2::{Digest, Sha256};
 
 use crate::arguments::{self, WorldName};
 use crate::failure::Failure;
 use crate::{of_quic, registry};
-
-/// A path whose references are those of an objective, but for the rate of a constant source.
-const PATH: &str = r#"
-format = 1
-duration = "1 s"
-links.bottleneck = { from = "a", to = "b", rate = "10 Mbit/s", delay = "10 ms", buffer = "1 bdp", duplex = true }
-flows.test = { from = "a", to = "b", rtt = "40 ms", cc = { law = "newreno" } }
-"#;
 
 /// The laws of a search.
 pub(super) struct Laws {
@@ -154,8 +146,9 @@ const fn noun(role: SubjectRole) -> &'static str {
     }
 }
 
+/// A path whose references are those of an objective, but for the rate of a constant source.
 fn path() -> Result<Draft, Failure> {
-    Draft::parse(PATH).map_err(Failure::Bug)
+    Draft::parse(PLAIN_PATH).map_err(Failure::Bug)
 }
 
 fn bench(kind: Kind, role: SubjectRole) -> Bench {

@@ -14,7 +14,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::interval::Interval;
+use super::interval::{self, Interval};
 use super::{
     Context, Controller, Delivery, DeliveryEvent, Event, NO_WINDOW, Observation, Output, Requirements, RttAverage,
     Timing,
@@ -110,8 +110,6 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// Round trips after the end of an interval, by which a packet without acknowledgement or loss is given up.
-const PATIENCE: f64 = 4.0;
 /// The window, in products of rate and round trip.
 const WINDOW: f64 = 2.0;
 /// No line is faster [packets/s].
@@ -241,15 +239,10 @@ impl Allegro {
         s.intervals[at] = Some(Interval::begin(d.now, Time::from_seconds(lasts_s), s.pace, d.sent));
     }
 
-    /// True if an interval has all of its results, or waits in vain.
-    fn is_over(interval: &Interval, rtt_s: f64, now: Time) -> bool {
-        interval.is_known() || interval.end.is_some_and(|end| now.since(end).seconds() > PATIENCE * rtt_s)
-    }
-
     /// The results that the phase waits for are in, and it goes on. False if they are not.
     fn conclude(&self, s: &mut State<f64>, now: Time) -> bool {
         let rtt_s = s.rtt_s;
-        let over = |interval: &Option<Interval>| interval.is_some_and(|one| Self::is_over(&one, rtt_s, now));
+        let over = |interval: &Option<Interval>| interval.is_some_and(|one| one.is_over(rtt_s, now));
         let wanted = if matches!(s.phase, Phase::Trials(_)) { s.intervals.len() } else { 1 };
         if !s.intervals[..wanted].iter().all(over) {
             return false;
@@ -317,28 +310,12 @@ impl Allegro {
         if s.rate == 0.0 {
             return;
         }
-        for interval in s.intervals.iter_mut().flatten() {
-            if d.app_limited {
-                interval.limit();
-            }
-            if interval.end.is_none() && d.now >= interval.due {
-                interval.end(d.now, d.sent);
-                s.pace = s.rate;
-            }
+        if interval::pass(&mut s.intervals, d) {
+            s.pace = s.rate;
         }
         while self.conclude(s, d.now) {}
         self.begin(s, d);
-        let patience = Time::from_seconds(1.01 * PATIENCE * s.rtt_s);
-        let times = s.intervals.iter().flatten().map(|interval| match interval.end {
-            None => interval.due,
-            Some(end) => Time(end.0.saturating_add(patience.0)),
-        });
-        // A result that was waited for in vain is looked at with whatever comes next.
-        s.timer = times.filter(|time| *time > d.now).min_by_key(|time| time.0);
-    }
-
-    fn own(s: &mut State<f64>, sent: Time) -> Option<&mut Interval> {
-        s.intervals.iter_mut().flatten().find(|interval| interval.has(sent))
+        s.timer = interval::next(&s.intervals, d.now, s.rtt_s);
     }
 }
 
@@ -383,23 +360,12 @@ impl Law<f64> for Allegro {
 
     fn on_detail(&self, s: &mut State<f64>, d: &Delivery, seen: &Observation<f64>) {
         match &d.event {
-            DeliveryEvent::Ack(ack) => {
-                if seen.rtt_s > 0.0 {
-                    s.rtt_s = seen.rtt_s;
-                    if s.rate == 0.0 {
-                        self.turn(s, 0.0);
-                    }
-                    self.resize(s);
+            DeliveryEvent::Ack(_) if seen.rtt_s > 0.0 => {
+                s.rtt_s = seen.rtt_s;
+                if s.rate == 0.0 {
+                    self.turn(s, 0.0);
                 }
-                let sent = ack.rtt.map(|rtt| d.now - rtt).or(ack.rate.map(|rate| rate.then.sent));
-                if let Some(interval) = sent.and_then(|sent| Self::own(s, sent)) {
-                    interval.acked(sent.unwrap_or(d.now), ack.packets, ack.rtt);
-                }
-            }
-            DeliveryEvent::Lost(lost) => {
-                if let Some(interval) = Self::own(s, lost.sent) {
-                    interval.lost();
-                }
+                self.resize(s);
             }
             DeliveryEvent::Timeout if s.rate > 0.0 => {
                 s.intervals = [None; 4];
@@ -409,6 +375,7 @@ impl Law<f64> for Allegro {
             DeliveryEvent::IdleRestart if s.rate > 0.0 => self.forget(s),
             _ => {}
         }
+        interval::hear(&mut s.intervals, d);
         self.advance(s, d);
     }
 

@@ -3,7 +3,51 @@
 //! Source: Dong et al., "PCC Vivace: Online-Learning Congestion Control" (NSDI 2018), section 4: sending rate, loss rate, and the
 //! slope of the round-trip time over time, by linear regression. The monitor interval of PCC Allegro (NSDI 2015) has no slope.
 
+use super::{Delivery, DeliveryEvent};
 use crate::quantity::Time;
+
+/// Round trips after the end of an interval, by which a packet without acknowledgement or loss is given up.
+const PATIENCE: f64 = 4.0;
+
+/// What befell a packet is known to the interval that it was sent in.
+pub(super) fn hear(intervals: &mut [Option<Interval>], d: &Delivery) {
+    let sent = match &d.event {
+        DeliveryEvent::Ack(ack) => ack.rtt.map(|rtt| d.now - rtt).or(ack.rate.map(|rate| rate.then.sent)),
+        DeliveryEvent::Lost(lost) => Some(lost.sent),
+        _ => None,
+    };
+    let Some(sent) = sent else { return };
+    let Some(interval) = intervals.iter_mut().flatten().find(|interval| interval.has(sent)) else { return };
+    match &d.event {
+        DeliveryEvent::Ack(ack) => interval.acked(sent, ack.packets, ack.rtt),
+        _ => interval.lost(),
+    }
+}
+
+/// Time passes: whether an interval ends.
+pub(super) fn pass(intervals: &mut [Option<Interval>], d: &Delivery) -> bool {
+    let mut ends = false;
+    for interval in intervals.iter_mut().flatten() {
+        if d.app_limited {
+            interval.limit();
+        }
+        if interval.end.is_none() && d.now >= interval.due {
+            interval.end(d.now, d.sent);
+            ends = true;
+        }
+    }
+    ends
+}
+
+/// When an interval is to be looked at next. A result that was waited for in vain is looked at with whatever comes next.
+pub(super) fn next(intervals: &[Option<Interval>], now: Time, rtt_s: f64) -> Option<Time> {
+    let patience = Time::from_seconds(1.01 * PATIENCE * rtt_s);
+    let times = intervals.iter().flatten().map(|interval| match interval.end {
+        None => interval.due,
+        Some(end) => Time(end.0.saturating_add(patience.0)),
+    });
+    times.filter(|time| *time > now).min_by_key(|time| time.0)
+}
 
 /// One interval, under way or over.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +119,11 @@ impl Interval {
     /// A packet of its own was lost.
     pub(super) fn lost(&mut self) {
         self.lost += 1;
+    }
+
+    /// True if it has all of its results, or waits in vain.
+    pub(super) fn is_over(&self, rtt_s: f64, now: Time) -> bool {
+        self.is_known() || self.end.is_some_and(|end| now.since(end).seconds() > PATIENCE * rtt_s)
     }
 
     /// The flow is short of data.

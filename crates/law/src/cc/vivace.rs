@@ -10,7 +10,7 @@
 
 use alloc::string::String;
 
-use super::interval::Interval;
+use super::interval::{self, Interval};
 use super::{
     Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage, Timing,
 };
@@ -114,8 +114,6 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
     kernel: None,
 };
 
-/// Round trips after the end of a pair, by which a packet without acknowledgement or loss is given up.
-const PATIENCE: f64 = 4.0;
 /// The window, in products of rate and round trip.
 const WINDOW: f64 = 2.0;
 /// Bits of a Mbit.
@@ -248,11 +246,7 @@ impl Vivace {
     /// True if the phase has all the results that it waits for, or waits in vain.
     fn is_over(s: &State<f64>, now: Time) -> bool {
         let wanted = if matches!(s.phase, Phase::Start(_)) { 1 } else { 2 };
-        let over = |interval: &Option<Interval>| {
-            interval.is_some_and(|interval| {
-                interval.is_known() || interval.end.is_some_and(|end| now.since(end).seconds() > PATIENCE * s.rtt_s)
-            })
-        };
+        let over = |interval: &Option<Interval>| interval.is_some_and(|one| one.is_over(s.rtt_s, now));
         s.pair[..wanted].iter().all(over)
     }
 
@@ -290,36 +284,20 @@ impl Vivace {
         if s.rate == 0.0 {
             return;
         }
-        for interval in s.pair.iter_mut().flatten() {
-            if d.app_limited {
-                interval.limit();
-            }
-            if interval.end.is_none() && d.now >= interval.due {
-                interval.end(d.now, d.sent);
-                s.pace = s.rate;
-            }
+        if interval::pass(&mut s.pair, d) {
+            s.pace = s.rate;
         }
         if Self::is_over(s, d.now) {
             self.conclude(s);
         }
         self.begin(s, d);
-        let patience = Time::from_seconds(1.01 * PATIENCE * s.rtt_s);
-        let times = s.pair.iter().flatten().map(|interval| match interval.end {
-            None => interval.due,
-            Some(end) => Time(end.0.saturating_add(patience.0)),
-        });
-        // A result that was waited for in vain is looked at with whatever comes next.
-        s.timer = times.filter(|time| *time > d.now).min_by_key(|time| time.0);
+        s.timer = interval::next(&s.pair, d.now, s.rtt_s);
     }
 
     /// Intervals begin anew.
     fn forget(s: &mut State<f64>) {
         s.pair = [None; 2];
         s.pace = s.rate;
-    }
-
-    fn own(s: &mut State<f64>, sent: Time) -> Option<&mut Interval> {
-        s.pair.iter_mut().flatten().find(|interval| interval.has(sent))
     }
 }
 
@@ -368,23 +346,12 @@ impl Law<f64> for Vivace {
 
     fn on_detail(&self, s: &mut State<f64>, d: &Delivery, seen: &Observation<f64>) {
         match &d.event {
-            DeliveryEvent::Ack(ack) => {
-                if seen.rtt_s > 0.0 {
-                    s.rtt_s = seen.rtt_s;
-                    if s.rate == 0.0 {
-                        self.turn(s, self.initial_window / s.rtt_s);
-                    }
-                    self.resize(s);
+            DeliveryEvent::Ack(_) if seen.rtt_s > 0.0 => {
+                s.rtt_s = seen.rtt_s;
+                if s.rate == 0.0 {
+                    self.turn(s, self.initial_window / s.rtt_s);
                 }
-                let sent = ack.rtt.map(|rtt| d.now - rtt).or(ack.rate.map(|rate| rate.then.sent));
-                if let Some(interval) = sent.and_then(|sent| Self::own(s, sent)) {
-                    interval.acked(sent.unwrap_or(d.now), ack.packets, ack.rtt);
-                }
-            }
-            DeliveryEvent::Lost(lost) => {
-                if let Some(interval) = Self::own(s, lost.sent) {
-                    interval.lost();
-                }
+                self.resize(s);
             }
             DeliveryEvent::Timeout if s.rate > 0.0 => {
                 self.turn(s, s.rate / 2.0);
@@ -393,6 +360,7 @@ impl Law<f64> for Vivace {
             DeliveryEvent::IdleRestart => Self::forget(s),
             _ => {}
         }
+        interval::hear(&mut s.pair, d);
         self.advance(s, d);
     }
 
