@@ -9,7 +9,7 @@ use crate::quantity::Time;
 /// Round trips after the end of an interval, by which a packet without acknowledgement or loss is given up.
 const PATIENCE: f64 = 4.0;
 
-/// What befell a packet is known to the interval that it was sent in.
+/// The interval that a packet was sent in learns of its delivery or loss.
 pub(super) fn hear(intervals: &mut [Option<Interval>], d: &Delivery) {
     let sent = match &d.event {
         DeliveryEvent::Ack(ack) => ack.rtt.map(|rtt| d.now - rtt).or(ack.rate.map(|rate| rate.then.sent)),
