@@ -498,8 +498,13 @@ impl Law<f64> for Bbr {
         }
     }
 
-    /// All that BBR wants to know comes in detail.
-    fn on_event(&self, _: &mut State<f64>, _: Event, _: &Observation<f64>) {}
+    /// All that BBR wants to know comes in detail, but that a recovery goes on with another cut: then Linux asks for a threshold, by
+    /// which BBR saves its window.
+    fn on_event(&self, s: &mut State<f64>, event: Event, _: &Observation<f64>) {
+        if event == Event::Congestion && s.recovery != Recovery::Open {
+            Self::save_window(s);
+        }
+    }
 
     fn on_detail(&self, s: &mut State<f64>, delivery: &Delivery, seen: &Observation<f64>) {
         match &delivery.event {

@@ -204,11 +204,11 @@ impl Sampler {
         loss
     }
 
-    /// A congestion event began a recovery that lasts until segment `until`; true if none went on.
+    /// A congestion event began a recovery that lasts until segment `until`; true if none went on but one after a timeout.
     pub(crate) fn enter(&mut self, until: u64) -> bool {
-        let first = self.recovery.is_none();
+        let first = self.recovery.is_none() || self.timed_out;
         self.recovery = Some(Recovery { until });
-        self.timed_out &= !first;
+        self.timed_out = false;
         first
     }
 

@@ -138,7 +138,7 @@ const PINNED: [(&str, &str); 7] = [
     ("sack", "7b8beeae81a9b06d"),
     ("sack, paced", "a02e73ed962dd3b0"),
     ("newreno", "4efb8f8c14aca6bd"),
-    ("rack", "8a88e0de00ab17a9"),
+    ("rack", "7beda270bcf94699"),
     ("ccp", "0972a28b030b273c"),
     ("red", "6bccdcb27f19c653"),
     ("codel, drr", "ca1b737ac99c26bf"),

@@ -223,7 +223,8 @@ impl Rack {
         news.delivered = (below + beyond) as u32;
         self.duplicate(heard.duplicate, after, fresh);
         let was_recovering = una < recover || una < self.timeout_until;
-        if was_recovering && after >= recover.max(self.timeout_until) {
+        let ends = was_recovering && after >= recover.max(self.timeout_until);
+        if ends {
             self.exit(records.next);
         }
         news.spurious = self.is_spurious(heard, covered, was_recovering);
@@ -232,7 +233,8 @@ impl Rack {
         }
         let in_recovery = after < recover.max(self.timeout_until) && !news.spurious;
         news.losses = self.examine(records, after, now, in_recovery, ledger);
-        news.event = news.losses && !in_recovery;
+        // Losses beyond the end of a recovery begin the next one at once, as in Linux, which waits for no further loss.
+        news.event = (news.losses || ends && self.has_lost(records)) && !in_recovery;
         news.event |= self.end_of_probe(heard, after) && !in_recovery && !news.event;
         if covered > 0 {
             self.arm_probe(after, fresh, now, in_recovery || news.event);
@@ -390,6 +392,12 @@ impl Rack {
             self.multiplier += 1;
             self.persists = PERSISTS;
         }
+    }
+
+    /// Whether some lost segment has not arrived, sent again or not. A probe takes no segment for lost.
+    fn has_lost(&self, records: &mut Records) -> bool {
+        let mut missing = |tx: u64| records.keeps(tx) && records.at(tx).fate == Fate::InFlight;
+        !self.lost.is_empty() || self.again.values().any(|tx| missing(*tx) && self.last_probe != Some(*tx))
     }
 
     /// Recovery is over.

@@ -507,3 +507,40 @@ fn new_segments_are_counted_as_they_are_picked() {
         }
     }
 }
+
+/// Segment 0 is lost twice, and segment 12, which was sent after the first loss was known: it lies beyond the end of that
+/// recovery. The acknowledgement that ends that recovery begins the next one, whether segment 12 waits or was sent again: Linux
+/// does so.
+#[test]
+fn a_loss_beyond_a_recovery_begins_the_next_one_when_that_ends() {
+    for waits in [false, true] {
+        let mut ends = Ends::new(RackOptions { prr: false, undo: false, ..RackOptions::ALL }, 10.0);
+        ends.send(0);
+        for tx in 1..12 {
+            ends.arrive(tx, 100 * MS + tx as u64);
+            ends.send(100 * MS + tx as u64);
+        }
+        assert_eq!((ends.cuts, ends.data.recover), (1, 12));
+        assert_eq!(ends.sent[12..15], [0, 12, 13]);
+        ends.arrive(14, 200 * MS + 20);
+        if waits {
+            ends.window = (ends.data.in_flight() + 1) as f64;
+        }
+        let mended = ends.send(200 * MS + 20);
+        assert_eq!(mended.contains(&12), !waits, "{mended:?}");
+        for tx in 15..17 {
+            assert!(!ends.arrive(tx, 200 * MS + 21).lost, "in the recovery");
+        }
+        let again = ends.sent.iter().rposition(|seq| *seq == 0).unwrap();
+        let outcome = ends.arrive(again, 300 * MS + 30);
+        assert_eq!((ends.cumulative, ends.data.una), (12, 12));
+        assert!(outcome.lost && !outcome.losses, "{outcome:?}");
+        assert_eq!((ends.cuts, ends.data.recover), (2, ends.data.fresh));
+        // That one ends as usual.
+        ends.send(300 * MS + 30);
+        for tx in 18..ends.sent.len() {
+            ends.arrive(tx, 400 * MS + 40 + tx as u64);
+        }
+        assert_eq!(ends.cuts, 2);
+    }
+}
