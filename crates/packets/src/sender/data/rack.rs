@@ -233,8 +233,10 @@ impl Rack {
         }
         let in_recovery = after < recover.max(self.timeout_until) && !news.spurious;
         news.losses = self.examine(records, after, now, in_recovery, ledger);
-        // Losses beyond the end of a recovery begin the next one at once, as in Linux, which waits for no further loss.
-        news.event = (news.losses || ends && self.has_lost(records)) && !in_recovery;
+        // Losses beyond the end of a recovery begin the next one at once, as in Linux, which waits for no further loss. QUIC goes by
+        // when a lost packet was sent.
+        let left = ends && !self.by_timeout && self.has_lost(records);
+        news.event = (news.losses || left) && !in_recovery;
         news.event |= self.end_of_probe(heard, after) && !in_recovery && !news.event;
         if covered > 0 {
             self.arm_probe(after, fresh, now, in_recovery || news.event);
