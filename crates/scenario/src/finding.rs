@@ -6,6 +6,7 @@
 
 mod another_bottleneck;
 mod classic_queue;
+mod crossing;
 mod drops_for_marks;
 mod kind;
 mod load_above_capacity;
@@ -21,6 +22,7 @@ mod warmup_short;
 use crate::model::Scenario;
 use crate::summary::{Finding, Measured};
 use crate::world::Table;
+use crossing::Crossing;
 
 pub use kind::Kind;
 
@@ -39,15 +41,13 @@ pub const KINDS: [Kind; 9] = [
 
 /// The findings of the scenario alone, before any run.
 pub fn of_scenario(scenario: &Scenario) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (name, group) in &scenario.groups {
-        findings.extend(classic_queue::find(scenario, name, group));
-    }
+    let crossing = Crossing::of(scenario);
+    let mut findings = classic_queue::find(&crossing);
     for name in scenario.links.keys() {
-        findings.extend(drops_for_marks::find(scenario, name));
-        findings.extend(load_above_capacity::find(scenario, name));
-        findings.extend(queue_beyond_buffer::find(scenario, name));
-        findings.extend(another_bottleneck::interfaces(scenario, name));
+        findings.extend(drops_for_marks::find(&crossing, name));
+        findings.extend(load_above_capacity::find(&crossing, name));
+        findings.extend(queue_beyond_buffer::find(&crossing, name));
+        findings.extend(another_bottleneck::interfaces(&crossing, name));
     }
     findings
 }

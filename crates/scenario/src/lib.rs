@@ -19,6 +19,7 @@ mod profile;
 pub mod quantity;
 pub mod read;
 pub mod seed;
+mod site;
 mod sizes;
 pub mod student;
 pub mod summary;

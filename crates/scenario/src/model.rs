@@ -7,7 +7,7 @@ mod sender;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use penstock_law::aqm::{self, Aqm};
+use penstock_law::aqm::Aqm;
 use penstock_law::cc::{self, Controller};
 use penstock_law::conditioner::Conditioner;
 use penstock_law::quantity::{Bytes, Rate, Time};
@@ -498,30 +498,6 @@ impl Scenario {
             }
         }
         names
-    }
-
-    /// The context of a link when its law is compiled. There is a class for each of [`Scenario::class_names`], and one
-    /// more where some flows have none; the contract of a class counts only where its flows cross the link.
-    ///
-    /// # Panics
-    /// If no link has that name.
-    pub fn site(&self, link: &str) -> aqm::Context {
-        let names = self.class_names();
-        let crosses = |class: &str| {
-            let of_class = |group: &&Group| group.class.as_deref() == Some(class);
-            let over = |group: &Group| group.forward.iter().chain(&group.backward).any(|name| name == link);
-            self.groups.values().filter(of_class).any(over)
-        };
-        let contract = |name: &&str| match self.classes.get(*name).filter(|_| crosses(name)) {
-            Some(class) => aqm::Class { floor: class.floor, ceiling: class.ceiling, share: class.share },
-            None => aqm::Class::FREE,
-        };
-        let mut classes: Vec<aqm::Class> = names.iter().map(contract).collect();
-        if self.groups.values().any(|group| group.class.is_none()) {
-            classes.push(aqm::Class::FREE);
-        }
-        let line = &self.links[link];
-        aqm::Context { rate: line.rate, delay: line.delay, packet: self.packet.wire, classes }
     }
 }
 

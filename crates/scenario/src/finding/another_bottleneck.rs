@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use penstock_law::quantity::Rate;
 
+use super::crossing::{Crossing, Flows};
 use super::kind::Kind;
 use crate::model::{Scenario, Service};
 use crate::quantity::print_rate;
@@ -20,23 +21,23 @@ const FULL: f64 = 0.99;
 const FREE: f64 = 0.9;
 
 /// A link that the interfaces of all its flows together cannot fill.
-pub(super) fn interfaces(scenario: &Scenario, link: &str) -> Option<Finding> {
+pub(super) fn interfaces(crossing: &Crossing<'_>, link: &str) -> Option<Finding> {
+    let scenario = crossing.scenario;
     let line = &scenario.links[link];
     if line.service != Service::Constant {
         return None;
     }
-    let over = || scenario.groups.iter().filter(|(_, group)| group.forward.iter().any(|name| name == link));
     let slowest_here = |forward: &[String]| forward.iter().all(|name| scenario.links[name].rate >= line.rate);
     let mut sum = 0_u128;
-    for (_, group) in over() {
+    for Flows { group, needs, .. } in crossing.over(link) {
         // A source that sends less than its interface carries has no queue there.
-        let bulk = group.requirements(scenario.packet).is_ok_and(|needs| needs.reliable);
+        let bulk = needs.is_some_and(|needs| needs.reliable);
         if !slowest_here(&group.forward) || !bulk || group.transfers() || group.on_off.is_some() {
             return None;
         }
         sum += u128::from(group.access?.rate.0) * u128::from(group.count);
     }
-    let (first, _) = over().next()?;
+    let first = crossing.over(link).next()?.name;
     if sum >= u128::from(line.rate.0) {
         return None;
     }

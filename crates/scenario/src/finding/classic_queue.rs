@@ -1,10 +1,13 @@
 //! A law that reduces in proportion to the marks, in one queue with those that do not.
 
+use std::collections::BTreeMap;
+
 use penstock_law::aqm::Serve;
 use penstock_law::cc::Marks;
 
+use super::crossing::{Crossing, Flows};
 use super::kind::Kind;
-use crate::model::{Group, Scenario, Scheduler};
+use crate::model::Scheduler;
 use crate::summary::Finding;
 
 pub(super) const KIND: Kind = Kind {
@@ -15,43 +18,49 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// Only where such other flows are: over its own queue, a law that reduces less does no harm.
-pub(super) fn find(scenario: &Scenario, name: &str, group: &Group) -> Option<Finding> {
-    let needs = group.requirements(scenario.packet).ok()?;
-    if needs.marks != Marks::Counted {
-        return None;
+pub(super) fn find(crossing: &Crossing<'_>) -> Vec<Finding> {
+    let counted = |flows: &&Flows<'_>| flows.needs.is_some_and(|needs| needs.marks == Marks::Counted);
+    // The first of the others over each link, looked up once for all groups that share it.
+    let mut others: BTreeMap<&str, Option<&String>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for flows in crossing.flows.iter().filter(counted) {
+        found.extend(flows.group.forward.iter().find_map(|link| {
+            let other = || crossing.over(link).find(reduces_more).map(|flows| flows.name);
+            at(crossing, flows, link, (*others.entry(link).or_insert_with(other))?)
+        }));
     }
-    group.forward.iter().find_map(|link| {
-        let other = scenario.groups.iter().find(|(other, group)| *other != name && reduces_more(scenario, group, link));
-        let (other, _) = other?;
-        let queue = &scenario.links[link];
-        let law = (queue.aqm.law.real)(&queue.aqm.values, &scenario.site(link)).ok()?.requirements();
-        let (of, aqm) = (group.cc.law, queue.aqm.law.name);
-        let text = match law.serve {
-            Serve::Coupled { .. } if !needs.low_latency => {
-                let l4s = of.parameters.iter().any(|parameter| parameter.name == "l4s");
-                let remedy = if l4s { "; set `l4s = true` for the low-latency queue" } else { "" };
-                format!(
-                    "`{}` reduces in proportion to the marks, and its packets do not carry ECT(1): they join the classic queue \
-                     of `{aqm}` at links.{link}, where it takes the rate of flows.{other}, which reduces more{remedy}",
-                    of.name
-                )
-            }
-            Serve::Scheduler if law.marks && queue.scheduler == Scheduler::Fifo => format!(
-                "`{}` reduces in proportion to the marks, and shares the queue of `{aqm}` at links.{link} with flows.{other}, \
-                 which reduces more, and whose rate it takes; `dualpi2` and `fq-codel` have queues of their own for it",
-                of.name
-            ),
-            _ => return None,
-        };
-        Some(KIND.found(format!("flows.{name}.cc"), text))
-    })
+    found
 }
 
-/// Whether flows over the link respond to congestion, and not in proportion to the marks.
-fn reduces_more(scenario: &Scenario, group: &Group, link: &String) -> bool {
-    let needs = group.requirements(scenario.packet);
-    group.forward.contains(link)
-        && needs.is_ok_and(|needs| needs.reliable && matches!(needs.marks, Marks::Congestion | Marks::Ignored))
+/// The finding of a group at a link that it shares with a group which reduces more.
+fn at(crossing: &Crossing<'_>, flows: &Flows<'_>, link: &str, other: &str) -> Option<Finding> {
+    let (name, group, needs) = (flows.name, flows.group, flows.needs?);
+    let queue = &crossing.scenario.links[link];
+    let law = (queue.aqm.law.real)(&queue.aqm.values, &crossing.site(link)).ok()?.requirements();
+    let (of, aqm) = (group.cc.law, queue.aqm.law.name);
+    let text = match law.serve {
+        Serve::Coupled { .. } if !needs.low_latency => {
+            let l4s = of.parameters.iter().any(|parameter| parameter.name == "l4s");
+            let remedy = if l4s { "; set `l4s = true` for the low-latency queue" } else { "" };
+            format!(
+                "`{}` reduces in proportion to the marks, and its packets do not carry ECT(1): they join the classic queue \
+                 of `{aqm}` at links.{link}, where it takes the rate of flows.{other}, which reduces more{remedy}",
+                of.name
+            )
+        }
+        Serve::Scheduler if law.marks && queue.scheduler == Scheduler::Fifo => format!(
+            "`{}` reduces in proportion to the marks, and shares the queue of `{aqm}` at links.{link} with flows.{other}, \
+             which reduces more, and whose rate it takes; `dualpi2` and `fq-codel` have queues of their own for it",
+            of.name
+        ),
+        _ => return None,
+    };
+    Some(KIND.found(format!("flows.{name}.cc"), text))
+}
+
+/// Whether flows respond to congestion, and not in proportion to the marks.
+fn reduces_more(flows: &Flows<'_>) -> bool {
+    flows.needs.is_some_and(|needs| needs.reliable && matches!(needs.marks, Marks::Congestion | Marks::Ignored))
 }
 
 #[cfg(test)]

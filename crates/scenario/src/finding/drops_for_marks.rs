@@ -4,8 +4,8 @@ use penstock_law::aqm::Serve;
 use penstock_law::cc::Marks;
 use penstock_law::parameter::{Parameter, Unit};
 
+use super::crossing::{Crossing, Flows};
 use super::kind::Kind;
-use crate::model::{Group, Scenario};
 use crate::summary::Finding;
 
 pub(super) const KIND: Kind = Kind {
@@ -15,21 +15,19 @@ pub(super) const KIND: Kind = Kind {
 };
 
 /// For laws with a parameter against marks, dropping is the other half of their work, and for one with a classic queue as well.
-pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
-    let aqm = &scenario.links[link].aqm;
-    let needs = (aqm.law.real)(&aqm.values, &scenario.site(link)).ok()?.requirements();
+pub(super) fn find(crossing: &Crossing<'_>, link: &str) -> Option<Finding> {
+    let aqm = &crossing.scenario.links[link].aqm;
+    let needs = (aqm.law.real)(&aqm.values, &crossing.site(link)).ok()?.requirements();
     let always_marks = needs.marks && needs.serve == Serve::Scheduler && !has_ecn(aqm.law.parameters);
-    let over: Vec<(&String, &Group)> =
-        scenario.groups.iter().filter(|(_, group)| group.forward.iter().any(|name| name == link)).collect();
     // A law that only the kernel has is unknown here.
-    let needs_of =
-        |group: &Group| group.requirements(scenario.packet).ok().filter(|needs| needs.reliable && !needs.kernel);
-    let deaf = |group: &Group| needs_of(group).is_some_and(|needs| needs.marks == Marks::Ignored);
-    if !always_marks || over.is_empty() || !over.iter().all(|(_, group)| deaf(group)) {
+    let deaf = |flows: Flows<'_>| {
+        flows.needs.is_some_and(|needs| needs.reliable && !needs.kernel && needs.marks == Marks::Ignored)
+    };
+    if !always_marks || crossing.over(link).next().is_none() || !crossing.over(link).all(deaf) {
         return None;
     }
-    let could = over.iter().filter(|(_, group)| has_ecn(group.cc.law.parameters));
-    let could: Vec<String> = could.map(|(name, _)| format!("`flows.{name}.cc.ecn = true`")).collect();
+    let could = crossing.over(link).filter(|flows| has_ecn(flows.group.cc.law.parameters));
+    let could: Vec<String> = could.map(|flows| format!("`flows.{}.cc.ecn = true`", flows.name)).collect();
     let remedy = if could.is_empty() {
         "choose a controller that uses ECN, or another AQM".to_owned()
     } else {

@@ -2,6 +2,7 @@
 
 use penstock_law::quantity::Rate;
 
+use super::crossing::Crossing;
 use super::kind::Kind;
 use crate::model::{Distribution, Group, Repeats, Scenario, Service, Size};
 use crate::quantity::print_rate;
@@ -38,13 +39,14 @@ fn load(scenario: &Scenario, group: &Group) -> Option<f64> {
     Some(per_s * 8.0 * (mean + packets * (packet.wire.0 as f64 - payload)))
 }
 
-pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
+pub(super) fn find(crossing: &Crossing<'_>, link: &str) -> Option<Finding> {
+    let scenario = crossing.scenario;
     let line = &scenario.links[link];
     if line.service != Service::Constant {
         return None;
     }
-    let over = scenario.groups.iter().filter(|(_, group)| group.forward.iter().any(|name| name == link));
-    let loads: Vec<(&String, f64)> = over.filter_map(|(name, group)| Some((name, load(scenario, group)?))).collect();
+    let loads = crossing.over(link).filter_map(|flows| Some((flows.name, load(scenario, flows.group)?)));
+    let loads: Vec<(&String, f64)> = loads.collect();
     let sum: f64 = loads.iter().map(|(_, load)| load).sum();
     let (largest, _) = loads.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     if sum <= line.rate.0 as f64 {

@@ -3,6 +3,7 @@
 use penstock_law::parameter::Unit;
 use penstock_law::quantity::Time;
 
+use super::crossing::{Crossing, Flows};
 use super::kind::Kind;
 use crate::model::{Buffer, Group, Scenario};
 use crate::summary::Finding;
@@ -26,18 +27,20 @@ fn alpha(group: &Group) -> Option<f64> {
     (has && group.size.is_none()).then(|| group.cc.values.number("alpha"))
 }
 
-pub(super) fn find(scenario: &Scenario, link: &str) -> Option<Finding> {
+pub(super) fn find(crossing: &Crossing<'_>, link: &str) -> Option<Finding> {
+    let scenario = crossing.scenario;
     let holds = match scenario.links[link].buffer {
         Buffer::Unlimited => return None,
         Buffer::Packets(packets) => packets as f64,
         Buffer::Bytes(bytes) => (bytes.0 / scenario.packet.wire.0.max(1)) as f64,
     };
-    let slowest = |group: &Group| group.forward.iter().min_by_key(|name| scenario.links[*name].rate.0).cloned();
-    let queued: Vec<(&String, &Group, f64)> = scenario
-        .groups
-        .iter()
-        .filter(|(_, group)| slowest(group).is_some_and(|name| name == link))
-        .filter_map(|(name, group)| Some((name, group, alpha(group)?)))
+    let slowest_here = |group: &Group| {
+        group.forward.iter().min_by_key(|name| scenario.links[*name].rate.0).is_some_and(|name| name == link)
+    };
+    let queued: Vec<(&String, &Group, f64)> = crossing
+        .over(link)
+        .filter_map(|Flows { name, group, .. }| Some((name, group, alpha(group)?)))
+        .filter(|(_, group, _)| slowest_here(group))
         .collect();
     let wanted = most_at_once(scenario, &queued);
     let overshoot =
