@@ -111,7 +111,7 @@ impl Engine {
                 flow.data.reduce(after.window, &outcome);
             }
         }
-        if outcome.lost && teller.sampler.enter(flow.data.recover) {
+        if outcome.lost && teller.sampler.enter(flow.data.una, flow.data.recover) {
             teller.tell(DeliveryEvent::RecoveryEntered);
         }
         if teller.sampler.leave(flow.data.una) {
@@ -224,7 +224,7 @@ impl Engine {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             flow.data.reduce(after.window, &Outcome { lost: true, ..Outcome::default() });
-            if teller.sampler.enter(flow.data.recover) {
+            if teller.sampler.enter(flow.data.una, flow.data.recover) {
                 teller.tell(DeliveryEvent::RecoveryEntered);
             }
         }

@@ -501,7 +501,7 @@ impl Law<f64> for Bbr {
     /// All that BBR wants to know comes in detail, but that a recovery goes on with another cut: then Linux asks for a threshold, by
     /// which BBR saves its window.
     fn on_event(&self, s: &mut State<f64>, event: Event, _: &Observation<f64>) {
-        if event == Event::Congestion && s.recovery != Recovery::Open {
+        if event == Event::Congestion && s.recovery == Recovery::Fast {
             Self::save_window(s);
         }
     }

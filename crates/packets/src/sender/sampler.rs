@@ -204,11 +204,12 @@ impl Sampler {
         loss
     }
 
-    /// A congestion event began a recovery that lasts until segment `until`; true if none went on but one after a timeout.
-    pub(crate) fn enter(&mut self, until: u64) -> bool {
-        let first = self.recovery.is_none() || self.timed_out;
+    /// A congestion event began a recovery that lasts until segment `until`, when those below `una` are acknowledged; true if none
+    /// went on, or one after a timeout that is over.
+    pub(crate) fn enter(&mut self, una: u64, until: u64) -> bool {
+        let first = self.recovery.is_none_or(|recovery| self.timed_out && una >= recovery.until);
         self.recovery = Some(Recovery { until });
-        self.timed_out = false;
+        self.timed_out &= !first;
         first
     }
 
