@@ -30,7 +30,7 @@ mod vivace;
 mod westwood;
 
 pub use acknowledged::Acknowledged;
-pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Timing, Transmission};
+pub use delivery::{AckSample, Delivery, DeliveryEvent, RateSample, Spared, Timing, Transmission};
 
 use crate::estimate::{BottleneckEstimate, MarkEstimate};
 use crate::law::{Entry, Role};
@@ -207,6 +207,8 @@ pub struct Requirements {
     /// [`Law::timing`](crate::law::Law::timing). Its window then holds in recovery too: the host neither reduces it step by
     /// step nor brings it back. The host has a gap from the start.
     pub delivery: bool,
+    /// With [`Requirements::delivery`]: the parts of it that the law does without.
+    pub spared: Spared,
     /// True if a window below two packets is a rate: as many packets a round trip, one after the other. Of other laws at
     /// least one packet is in flight.
     pub fractions: bool,
@@ -240,6 +242,7 @@ impl Requirements {
         bottleneck: None,
         retransmit_on_duplicates: false,
         delivery: false,
+        spared: Spared::NOTHING,
         fractions: false,
         flight_size: false,
         kernel: false,

@@ -239,6 +239,15 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
     fn on_detail(&mut self, at: usize, _detail: &R::Detail, observation: &R::Observation<N>) -> R::Output<N> {
         self.output(at, observation)
     }
+    /// The same with its timing then.
+    fn on_detail_timed(
+        &mut self,
+        at: usize,
+        detail: &R::Detail,
+        observation: &R::Observation<N>,
+    ) -> (R::Output<N>, R::Timing) {
+        (self.on_detail(at, detail, observation), self.timing(at, observation))
+    }
     /// See [`Law::timing`].
     fn timing(&self, _at: usize, _observation: &R::Observation<N>) -> R::Timing {
         R::Timing::default()
@@ -352,6 +361,16 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         let state = &mut self.states[at];
         self.law.on_detail(state, detail, observation);
         self.law.output(state, observation)
+    }
+    fn on_detail_timed(
+        &mut self,
+        at: usize,
+        detail: &<L::Role as Role>::Detail,
+        observation: &<L::Role as Role>::Observation<N>,
+    ) -> (<L::Role as Role>::Output<N>, <L::Role as Role>::Timing) {
+        let state = &mut self.states[at];
+        self.law.on_detail(state, detail, observation);
+        (self.law.output(state, observation), self.law.timing(state, observation))
     }
     fn timing(&self, at: usize, observation: &<L::Role as Role>::Observation<N>) -> <L::Role as Role>::Timing {
         self.law.timing(&self.states[at], observation)

@@ -1,7 +1,7 @@
 //! The sending end of a flow whose law requires deliveries: it processes each packet and recoveries, and its window holds
 //! in them too. Every other flow is in `ends`.
 
-use penstock_law::cc::{Delivery, DeliveryEvent, Event};
+use penstock_law::cc::{Delivery, DeliveryEvent, Event, Timing};
 use penstock_law::quantity::Time;
 
 use crate::engine::Engine;
@@ -20,13 +20,23 @@ struct Teller<'a> {
     index: usize,
     now: Time,
     in_flight: u64,
-    /// The last output of the law, if it was called.
+    /// The last output of the law, if it was called, and the timing output that came with it.
     said: Option<Allowed>,
+    timing: Option<Timing>,
 }
 
 impl Teller<'_> {
+    #[inline(never)]
     fn tell(&mut self, event: DeliveryEvent) {
+        self.tell_here(event);
+    }
+
+    /// The same, without a copy of the event on the way of every acknowledgement.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    fn tell_here(&mut self, event: DeliveryEvent) {
         let Self { sampler, in_flight, now, .. } = self;
+        let spared = self.group.spared;
         debug_assert_eq!(sampler.in_flight(), *in_flight, "{event:?}");
         let delivery = Delivery {
             event,
@@ -37,19 +47,36 @@ impl Teller<'_> {
             in_flight: *in_flight,
             app_limited: sampler.app_limited(),
             window_limited: sampler.window_limited,
-            uniform: sampler.draws.unit(),
+            uniform: if spared.uniform { 0.0 } else { sampler.draws.unit() },
         };
-        self.said = Some(self.group.windows.on_detail(self.index, &delivery));
+        if spared.timing {
+            self.said = Some(self.group.windows.on_detail(self.index, &delivery));
+        } else {
+            let (said, timing) = self.group.windows.on_detail_timed(self.index, &delivery);
+            (self.said, self.timing) = (Some(said), Some(timing));
+        }
     }
 
     /// An event that comes to every law.
     fn tell_all(&mut self, event: Event) -> Allowed {
         let said = self.group.windows.on(self.index, self.now, event);
-        self.said = Some(said);
+        (self.said, self.timing) = (Some(said), None);
         said
     }
 
+    /// The law was called with all there was: its output, if there is one. Its timing output holds from now on.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
+    #[inline(always)]
+    fn end(self) -> Option<Allowed> {
+        if self.said.is_some() && !self.group.spared.timing {
+            let timing = self.timing.unwrap_or_else(|| self.group.windows.timing(self.index));
+            self.sampler.time(timing, self.now.0);
+        }
+        self.said
+    }
+
     /// Each packet that is lost.
+    #[cold]
     fn losses(&mut self) {
         let mut at = 0;
         while let Some(lost) = self.sampler.loss(at) {
@@ -61,8 +88,9 @@ impl Teller<'_> {
 
 /// The parts of an engine that telling a law of flow `at` takes.
 fn teller<'a>(flow: &Flow, group: &'a mut Group, sampler: &'a mut Sampler, now: u64) -> Teller<'a> {
-    let in_flight = flow.data.in_flight();
-    Teller { group, sampler, index: flow.index as usize, now: Time(now), in_flight, said: None }
+    let in_flight = sampler.in_flight();
+    debug_assert_eq!(in_flight, flow.data.in_flight());
+    Teller { group, sampler, index: flow.index as usize, now: Time(now), in_flight, said: None, timing: None }
 }
 
 impl Engine {
@@ -98,7 +126,9 @@ impl Engine {
                 if teller.sampler.undo() { DeliveryEvent::TimeoutUndone } else { DeliveryEvent::RecoveryUndone };
             teller.tell(undone);
         }
-        teller.losses();
+        if teller.sampler.has_losses() {
+            teller.losses();
+        }
         if persistent {
             teller.sampler.time_out(flow.data.recover);
             teller.tell(DeliveryEvent::Timeout);
@@ -118,9 +148,9 @@ impl Engine {
             teller.tell(DeliveryEvent::RecoveryLeft);
         }
         let sample = teller.sampler.finish(marked, rtt);
-        teller.tell(DeliveryEvent::Ack(sample));
+        teller.tell_here(DeliveryEvent::Ack(sample));
         teller.sampler.window_limited = false;
-        if delivered > 0 && outcome.covered > 0 && settled {
+        if delivered > 0 && outcome.covered > 0 && settled && !teller.group.spared.acks {
             teller.tell_all(Event::Ack { packets: delivered, marked });
         }
         if heard.tx >= flow.round {
@@ -129,7 +159,8 @@ impl Engine {
                 teller.tell_all(Event::Round);
             }
         }
-        let said = teller.said;
+        let said = teller.end();
+        let alarms = sampler.wake < sampler.alarm;
         flow.sampler = Some(sampler);
         let mut complete = false;
         if outcome.covered > 0 {
@@ -140,8 +171,13 @@ impl Engine {
                 flow.timer.restart(self.now);
             }
         }
-        if !self.obey(at, said) {
-            return;
+        if let Some(said) = said
+            && !flow.allow(said, group.paced, self.now)
+        {
+            return self.refuse(at, said);
+        }
+        if alarms {
+            self.set_alarm(at);
         }
         if complete {
             self.completed(at);
@@ -161,10 +197,6 @@ impl Engine {
             self.refuse(at, said);
             return false;
         }
-        let Some(sampler) = &mut flow.sampler else { return true };
-        let timing = group.windows.timing(flow.index as usize);
-        sampler.quantum = timing.quantum.max(1);
-        sampler.wake = timing.timer.map_or(u64::MAX, |timer| timer.0.max(self.now));
         self.set_alarm(at);
         true
     }
@@ -174,8 +206,7 @@ impl Engine {
         let flow = &mut self.flows[at];
         let Some(sampler) = &mut flow.sampler else { return };
         let timing = self.groups[flow.group as usize].windows.timing(flow.index as usize);
-        sampler.quantum = timing.quantum.max(1);
-        sampler.wake = timing.timer.map_or(u64::MAX, |timer| timer.0.max(self.now).max(flow.start));
+        sampler.time(timing, self.now.max(flow.start));
         self.set_alarm(at);
     }
 
@@ -184,6 +215,11 @@ impl Engine {
         let flow = &mut self.flows[at];
         let group = &mut self.groups[flow.group as usize];
         let said = group.windows.on(flow.index as usize, Time(self.now), event);
+        if let Some(sampler) = &mut flow.sampler
+            && !group.spared.timing
+        {
+            sampler.time(group.windows.timing(flow.index as usize), self.now);
+        }
         self.obey(at, Some(said));
     }
 
@@ -201,7 +237,7 @@ impl Engine {
         teller.losses();
         teller.tell(DeliveryEvent::Timeout);
         teller.tell_all(Event::Timeout);
-        let said = teller.said;
+        let said = teller.end();
         flow.sampler = Some(sampler);
         self.obey(at, said);
     }
@@ -228,7 +264,7 @@ impl Engine {
                 teller.tell(DeliveryEvent::RecoveryEntered);
             }
         }
-        let said = teller.said;
+        let said = teller.end();
         flow.sampler = Some(sampler);
         self.obey(at, said);
         [what.losses, what.probe]
@@ -251,7 +287,7 @@ impl Engine {
         let Some(mut sampler) = flow.sampler.take() else { return };
         let mut teller = teller(flow, group, &mut sampler, self.now);
         teller.tell(event);
-        let said = teller.said;
+        let said = teller.end();
         flow.sampler = Some(sampler);
         self.obey(at, said);
     }

@@ -320,7 +320,7 @@ impl Engine {
                     if (K::OTHER || K::DETAILED)
                         && let Some(sampler) = &mut flow.sampler
                     {
-                        let in_flight = flow.data.in_flight();
+                        let in_flight = if K::OTHER { flow.data.in_flight() } else { sampler.in_flight() };
                         sampler.stopped(in_flight > 0 && in_flight as f64 + 1.0 > window);
                     }
                     break;
@@ -375,9 +375,9 @@ impl Engine {
                 if (K::OTHER || K::DETAILED)
                     && let Some(sampler) = &mut flow.sampler
                 {
-                    let in_flight = flow.data.in_flight();
+                    let in_flight = if K::OTHER { flow.data.in_flight() } else { 0 };
                     flow.data.sent_as::<K>(segment, now);
-                    if flow.data.in_flight() == in_flight {
+                    if K::OTHER && flow.data.in_flight() == in_flight {
                         sampler.replace();
                     }
                     sampler.send(tx, flow.data.oldest_tx(), now);

@@ -1,6 +1,6 @@
 //! A flow's sending end, and the common part of a group's flows.
 
-use penstock_law::cc::Marks;
+use penstock_law::cc::{Marks, Spared};
 use penstock_law::quantity::{Time, is_amount};
 use penstock_scenario::model::{EcnEcho, Remember, RttNoise};
 use penstock_scenario::seed::{Coins, Stream};
@@ -65,6 +65,8 @@ pub(crate) struct Group {
     pub(crate) probes: bool,
     /// Its law requires deliveries.
     pub(crate) delivery: bool,
+    /// The parts of them that it does without.
+    pub(crate) spared: Spared,
     /// A window below two packets is a rate.
     pub(crate) fractions: bool,
     /// It requires that duplicates mend.

@@ -41,8 +41,10 @@ impl Engine {
         let at = packet.flow as usize;
         let flow = &self.flows[at];
         let group = &self.groups[flow.group as usize];
-        if group.kind != Kind::Plain {
-            return self.delivered_otherwise(packet);
+        match group.kind {
+            Kind::Plain => {}
+            Kind::Detailed => return self.delivered_in_detail(packet),
+            Kind::Today | Kind::TodayOtherwise | Kind::Other => return self.delivered_otherwise(packet),
         }
         let reply = self.receivers[at].take(packet, group.habits.echo);
         let (first, hops) = flow.route[1];
@@ -59,8 +61,7 @@ impl Engine {
         let at = packet.flow as usize;
         match self.groups[self.flows[at].group as usize].kind {
             Kind::Other => return self.delivered_to_others(packet),
-            Kind::Detailed => return self.delivered_in_detail(packet),
-            Kind::Plain | Kind::Today | Kind::TodayOtherwise => {}
+            Kind::Plain | Kind::Detailed | Kind::Today | Kind::TodayOtherwise => {}
         }
         if packet.is(SYN) {
             return self.syn_arrived(packet);

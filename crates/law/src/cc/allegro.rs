@@ -17,7 +17,7 @@ use alloc::string::String;
 use super::interval::{self, Interval};
 use super::{
     Context, Controller, Delivery, DeliveryEvent, Event, NO_WINDOW, Observation, Output, Requirements, RttAverage,
-    Timing,
+    Spared, Timing,
 };
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
@@ -389,7 +389,9 @@ impl Law<f64> for Allegro {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, average_rtt: Some(RttAverage::weighing(0.125)), ..Requirements::LEAST }
+        let average_rtt = Some(RttAverage::weighing(0.125));
+        let spared = Spared { acks: true, ..Spared::NOTHING };
+        Requirements { delivery: true, spared, average_rtt, ..Requirements::LEAST }
     }
 }
 

@@ -14,7 +14,7 @@ mod policer;
 use alloc::string::String;
 
 use super::{
-    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing,
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Spared, Timing,
 };
 use crate::estimate::{WindowedMax, WindowedMin};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
@@ -531,7 +531,7 @@ impl Law<f64> for Bbr {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, ..Requirements::LEAST }
+        Requirements { delivery: true, spared: Spared { acks: true, ..Spared::NOTHING }, ..Requirements::LEAST }
     }
 }
 

@@ -25,7 +25,7 @@ mod signals;
 use alloc::string::String;
 
 use super::{
-    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing,
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Spared, Timing,
     Transmission,
 };
 use crate::estimate::WindowedMax;
@@ -573,7 +573,7 @@ impl Law<f64> for Bbr3 {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, ..Requirements::LEAST }
+        Requirements { delivery: true, spared: Spared { acks: true, ..Spared::NOTHING }, ..Requirements::LEAST }
     }
 }
 

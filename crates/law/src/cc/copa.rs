@@ -13,6 +13,7 @@ use alloc::string::String;
 
 use super::{
     AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage,
+    Spared,
 };
 use crate::estimate::{Clocked, RecentMin};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
@@ -341,7 +342,9 @@ impl<N: Clocked> Law<N> for Copa<N> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, average_rtt: Some(RttAverage::weighing(0.125)), ..Requirements::LEAST }
+        let average_rtt = Some(RttAverage::weighing(0.125));
+        let spared = Spared { transmissions: true, uniform: true, acks: true, timing: true };
+        Requirements { delivery: true, spared, average_rtt, ..Requirements::LEAST }
     }
 }
 

@@ -115,6 +115,25 @@ pub struct Transmission {
     pub app_limited: bool,
 }
 
+/// Parts of deliveries that a law does without. Its host may leave them out, since they cost time for each packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spared {
+    /// True if it reads no [`AckSample::rate`] and no [`Transmission`] of a lost packet. The one may be none, and the numbers of the
+    /// other zero.
+    pub transmissions: bool,
+    /// True if it reads no [`Delivery::uniform`], which may be zero.
+    pub uniform: bool,
+    /// True if [`Event::Ack`](super::Event::Ack) changes nothing of it. It may not come.
+    pub acks: bool,
+    /// True if its [`Timing`] is the default at any time. The host may not ask for it.
+    pub timing: bool,
+}
+
+impl Spared {
+    /// The host leaves out nothing.
+    pub const NOTHING: Self = Self { transmissions: false, uniform: false, acks: false, timing: false };
+}
+
 /// The output of a law besides its window and gap, if it requires deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {

@@ -9,7 +9,9 @@
 use alloc::string::String;
 
 use super::delays::Delays;
-use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements};
+use super::{
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Spared,
+};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
 use crate::numbers;
@@ -134,7 +136,8 @@ impl Law<f64> for Ledbat {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, ..Requirements::LEAST }
+        let spared = Spared { transmissions: true, uniform: true, acks: true, timing: true };
+        Requirements { delivery: true, spared, ..Requirements::LEAST }
     }
 }
 

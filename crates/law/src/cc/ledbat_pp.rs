@@ -13,6 +13,7 @@ use alloc::string::String;
 use super::delays::Delays;
 use super::{
     AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage,
+    Spared,
 };
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
@@ -257,7 +258,8 @@ impl Law<f64> for LedbatPp {
 
     fn requirements(&self) -> Requirements {
         let average_rtt = Some(RttAverage::weighing(0.125));
-        Requirements { delivery: true, now: true, average_rtt, ..Requirements::LEAST }
+        let spared = Spared { transmissions: true, uniform: true, acks: true, timing: true };
+        Requirements { delivery: true, spared, now: true, average_rtt, ..Requirements::LEAST }
     }
 }
 

@@ -14,7 +14,8 @@ use alloc::string::String;
 
 use super::newreno::ECN;
 use super::{
-    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, NO_WINDOW, Observation, Output, Requirements,
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Marks, NO_WINDOW, Observation, Output,
+    Requirements, Spared,
 };
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
@@ -520,7 +521,8 @@ impl Law<f64> for Nada {
 
     fn requirements(&self) -> Requirements {
         let marks = if self.ecn { Marks::Counted } else { Marks::Ignored };
-        Requirements { marks, delivery: true, ..Requirements::LEAST }
+        let spared = Spared { transmissions: true, uniform: true, acks: true, timing: true };
+        Requirements { marks, delivery: true, spared, ..Requirements::LEAST }
     }
 }
 

@@ -12,7 +12,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 
-use super::{Context, Controller, Delivery, Event, Observation, Output, Requirements, Timing};
+use super::{Context, Controller, Delivery, Event, Observation, Output, Requirements, Spared, Timing};
 use crate::law::{Fields, Instances, Law, build};
 use crate::number::Number;
 use crate::parameter::{Parameter, Values};
@@ -241,7 +241,8 @@ impl<L: SlowStart> Law<f64> for Searching<L> {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { now: true, ..self.law.requirements() }
+        let inner = self.law.requirements();
+        Requirements { now: true, spared: Spared { acks: false, ..inner.spared }, ..inner }
     }
 }
 

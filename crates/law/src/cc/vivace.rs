@@ -12,7 +12,7 @@ use alloc::string::String;
 
 use super::interval::{self, Interval};
 use super::{
-    Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage, Timing,
+    Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, RttAverage, Spared, Timing,
 };
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::Number;
@@ -374,7 +374,9 @@ impl Law<f64> for Vivace {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, average_rtt: Some(RttAverage::weighing(0.125)), ..Requirements::LEAST }
+        let average_rtt = Some(RttAverage::weighing(0.125));
+        let spared = Spared { acks: true, ..Spared::NOTHING };
+        Requirements { delivery: true, spared, average_rtt, ..Requirements::LEAST }
     }
 }
 

@@ -13,7 +13,9 @@ use alloc::string::String;
 
 use super::newreno::PER_ACK;
 use super::search::{SEARCH, SlowStart, real};
-use super::{AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements};
+use super::{
+    AckSample, Context, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Spared,
+};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
 use crate::number::{Dual, Number};
 use crate::numbers;
@@ -231,7 +233,9 @@ impl Law<f64> for Westwood {
     }
 
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: true, ..Requirements::LEAST }
+        // Acknowledgements make its window grow.
+        let spared = Spared { transmissions: true, uniform: true, acks: false, timing: true };
+        Requirements { delivery: true, spared, ..Requirements::LEAST }
     }
 }
 

@@ -7,4 +7,5 @@ mod fix;
 mod means;
 mod mistakes;
 mod response;
+mod spared;
 mod states;

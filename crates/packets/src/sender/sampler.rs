@@ -4,7 +4,7 @@
 //! packets for bytes. The in-flight count of the draft follows from the others here: packets neither delivered nor lost.
 //! Differs: the newest packet of an acknowledgement is the one with the highest number of transmission.
 
-use penstock_law::cc::{AckSample, RateSample, Transmission};
+use penstock_law::cc::{AckSample, RateSample, Timing, Transmission};
 use penstock_law::quantity::Time;
 use penstock_scenario::seed::Stream;
 use prefetch_index::prefetch_index;
@@ -62,10 +62,10 @@ pub(crate) struct Sampler {
     restarted: bool,
     /// The window held a packet back since the acknowledgement before.
     pub(crate) window_limited: bool,
-    /// Of the acknowledgement under way: time, delivered and in flight before, the newest packet and its rate so far.
+    /// Of the acknowledgement under way: time, delivered and in flight before, and one past the newest packet; zero without one.
     now: u64,
     before: [u64; 2],
-    newest: Option<(u64, Snapshot)>,
+    newest: u64,
     /// Packets lost and not yet reported to the law, and how many were since the last acknowledgement.
     losses: Vec<Transmission>,
     pub(crate) told: u32,
@@ -74,6 +74,8 @@ pub(crate) struct Sampler {
     timed_out: bool,
     /// The law's send quantum [packets].
     pub(crate) quantum: u32,
+    /// The law does without the state of the flow when it sent a packet: none is kept.
+    bare: bool,
     /// When the law wants to be woken, and the first event on the agenda for it [ps].
     pub(crate) wake: u64,
     pub(crate) alarm: u64,
@@ -81,7 +83,7 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    pub(crate) fn new(draws: Stream) -> Self {
+    pub(crate) fn new(draws: Stream, bare: bool) -> Self {
         Self {
             ring: Vec::new(),
             sent: 0,
@@ -95,12 +97,13 @@ impl Sampler {
             window_limited: false,
             now: 0,
             before: [0; 2],
-            newest: None,
+            newest: 0,
             losses: Vec::new(),
             told: 0,
             recovery: None,
             timed_out: false,
             quantum: 1,
+            bare,
             wake: u64::MAX,
             alarm: u64::MAX,
             draws,
@@ -110,7 +113,7 @@ impl Sampler {
     /// Another connection begins: packets still under way belong to none. Draws and the agenda go on.
     pub(crate) fn restart(&mut self) {
         let draws = self.draws.clone();
-        *self = Self { ring: std::mem::take(&mut self.ring), alarm: self.alarm, ..Self::new(draws) };
+        *self = Self { ring: std::mem::take(&mut self.ring), alarm: self.alarm, ..Self::new(draws, self.bare) };
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -123,7 +126,13 @@ impl Sampler {
     }
 
     /// A packet is sent as `tx`; `oldest` is the oldest transmission that the records keep.
+    #[inline]
     pub(crate) fn send(&mut self, tx: u64, oldest: u64, now: u64) {
+        if self.bare {
+            self.restarted = false;
+            self.sent += 1;
+            return;
+        }
         if self.in_flight() == 0 {
             (self.first_sent, self.delivered_time) = (now, now);
         }
@@ -191,7 +200,20 @@ impl Sampler {
     pub(crate) fn begin(&mut self, now: u64) {
         self.now = now;
         self.before = [self.delivered, self.in_flight()];
-        self.newest = None;
+        self.newest = 0;
+    }
+
+    /// Whether the law is to hear of lost packets.
+    #[inline]
+    pub(crate) fn has_losses(&self) -> bool {
+        !self.losses.is_empty()
+    }
+
+    /// The timing output of the law.
+    #[inline]
+    pub(crate) fn time(&mut self, timing: Timing, now: u64) {
+        self.quantum = timing.quantum.max(1);
+        self.wake = timing.timer.map_or(u64::MAX, |timer| timer.0.max(now));
     }
 
     /// The next lost packet not yet reported to the law, in the order of transmission; `None` ends the list.
@@ -248,18 +270,7 @@ impl Sampler {
             self.limited_until = 0;
         }
         let packets = self.news();
-        let rate = self.newest.take().and_then(|(_, then)| {
-            let send = then.sent - then.first_sent;
-            let ack = self.now - then.delivered_time;
-            let interval = Time(send.max(ack));
-            // What is shorter is the acknowledgement of an original taken for that of a retransmission.
-            let sound = interval > Time::ZERO && interval >= self.least_rtt && self.delivered > then.delivered;
-            sound.then(|| RateSample {
-                delivered: self.delivered - then.delivered,
-                interval,
-                then: then.transmission(),
-            })
-        });
+        let rate = if self.newest > 0 { self.rate() } else { None };
         AckSample {
             packets,
             marked: marked.min(packets),
@@ -269,25 +280,36 @@ impl Sampler {
             rate,
         }
     }
+
+    /// The rate sample of the newest packet.
+    #[inline]
+    fn rate(&self) -> Option<RateSample> {
+        let then = &self.ring[self.slot(self.newest - 1)];
+        let send = then.sent - then.first_sent;
+        let ack = self.now - then.delivered_time;
+        let interval = Time(send.max(ack));
+        // What is shorter is the acknowledgement of an original taken for that of a retransmission.
+        let sound = interval > Time::ZERO && interval >= self.least_rtt && self.delivered > then.delivered;
+        sound.then(|| RateSample { delivered: self.delivered - then.delivered, interval, then: then.transmission() })
+    }
 }
 
 impl Ledger for Sampler {
     fn delivered(&mut self, tx: u64) {
         self.delivered += 1;
         self.delivered_time = self.now;
-        if self.newest.is_none_or(|(newest, _)| tx > newest) {
+        if !self.bare && tx >= self.newest {
             let at = self.slot(tx);
-            let snapshot = self.ring[at];
             self.fetch_after(at);
-            self.newest = Some((tx, snapshot));
-            self.first_sent = snapshot.sent;
+            self.newest = tx + 1;
+            self.first_sent = self.ring[at].sent;
         }
     }
 
     fn lost(&mut self, tx: u64) {
         self.lost += 1;
-        let transmission = self.ring[self.slot(tx)].transmission();
-        self.losses.push(transmission);
+        let snapshot = if self.bare { &EMPTY } else { &self.ring[self.slot(tx)] };
+        self.losses.push(snapshot.transmission());
     }
 
     fn late(&mut self, packets: u64) {
@@ -322,7 +344,7 @@ mod tests {
         fn new(recovery: Recovery) -> Self {
             Self {
                 data: Data::new(&options(recovery, false), u64::MAX),
-                sampler: Sampler::new(Seed(1).stream("flows.f/law/0")),
+                sampler: Sampler::new(Seed(1).stream("flows.f/law/0"), false),
             }
         }
 

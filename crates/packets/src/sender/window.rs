@@ -107,6 +107,7 @@ impl<N: Clocked> Typed<N> {
         Allowed { window: said.window, gap_s: if spread_s > gap_s { spread_s } else { gap_s } }
     }
 
+    #[inline]
     fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
         let path = &mut self.estimates[flow].path;
         if self.wanted.asks_now() {
@@ -114,6 +115,16 @@ impl<N: Clocked> Typed<N> {
         }
         let says = self.law.on_detail(flow, delivery, path);
         self.allowed(flow, says)
+    }
+
+    #[inline]
+    fn on_detail_timed(&mut self, flow: usize, delivery: &Delivery) -> (Allowed, Timing) {
+        let path = &mut self.estimates[flow].path;
+        if self.wanted.asks_now() {
+            path.now_s = N::span(delivery.now);
+        }
+        let (says, timing) = self.law.on_detail_timed(flow, delivery, path);
+        (self.allowed(flow, says), timing)
     }
 
     fn timing(&self, flow: usize) -> Timing {
@@ -237,10 +248,20 @@ impl Windows {
     }
 
     /// An event of the packets of a flow.
+    #[inline]
     pub(crate) fn on_detail(&mut self, flow: usize, delivery: &Delivery) -> Allowed {
         match self {
             Self::Real(t) => t.on_detail(flow, delivery),
             Self::Fixed(t) => t.on_detail(flow, delivery),
+        }
+    }
+
+    /// The same with the timing output.
+    #[inline]
+    pub(crate) fn on_detail_timed(&mut self, flow: usize, delivery: &Delivery) -> (Allowed, Timing) {
+        match self {
+            Self::Real(t) => t.on_detail_timed(flow, delivery),
+            Self::Fixed(t) => t.on_detail_timed(flow, delivery),
         }
     }
 
