@@ -96,7 +96,14 @@ fn teller<'a>(flow: &Flow, group: &'a mut Group, sampler: &'a mut Sampler, now: 
 impl Engine {
     /// A sender processes an acknowledgement. Its group is of kind `K`.
     #[inline(never)]
-    pub(crate) fn hear_in_detail<K: OfKind>(&mut self, at: usize, mut reply: Reply) {
+    pub(crate) fn hear_in_detail<K: OfKind>(&mut self, at: usize, reply: Reply) {
+        self.hear_here::<K>(at, reply);
+    }
+
+    /// The same, as a part of the caller.
+    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+    #[inline(always)]
+    pub(crate) fn hear_here<K: OfKind>(&mut self, at: usize, mut reply: Reply) {
         if let Some(sampler) = &mut self.flows[at].sampler {
             sampler.begin(self.now);
         }
@@ -160,7 +167,7 @@ impl Engine {
             }
         }
         let said = teller.end();
-        let alarms = sampler.wake < sampler.alarm;
+        let (alarms, limited) = (sampler.wake < sampler.alarm, sampler.app_limited());
         flow.sampler = Some(sampler);
         let mut complete = false;
         if outcome.covered > 0 {
@@ -179,10 +186,19 @@ impl Engine {
         if alarms {
             self.set_alarm(at);
         }
+        let flow = &mut self.flows[at];
         if complete {
             self.completed(at);
+        } else if K::DETAILED && flow.burst.scheduled && flow.burst.wait(self.now).is_some() && !limited {
+            // Its next packet is due later. All there is to tell is whether there is one.
+            let (fresh, most) = (self.now < flow.until, self.groups[flow.group as usize].receive_segments);
+            if flow.data.pick_as::<K>(flow.window, fresh, most).is_none()
+                && let Some(sampler) = &mut flow.sampler
+            {
+                sampler.stopped_at(flow.window);
+            }
         } else if K::DETAILED {
-            self.send_in_detail(at);
+            self.send_as::<K>(at);
         } else {
             self.send(at);
         }

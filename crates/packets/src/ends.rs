@@ -289,7 +289,7 @@ impl Engine {
 
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
-    fn send_as<K: OfKind>(&mut self, at: usize) {
+    pub(crate) fn send_as<K: OfKind>(&mut self, at: usize) {
         if !K::PLAIN && self.flows[at].opening != Opening::Done {
             return self.open(at);
         }
@@ -320,8 +320,8 @@ impl Engine {
                     if (K::OTHER || K::DETAILED)
                         && let Some(sampler) = &mut flow.sampler
                     {
-                        let in_flight = if K::OTHER { flow.data.in_flight() } else { sampler.in_flight() };
-                        sampler.stopped(in_flight > 0 && in_flight as f64 + 1.0 > window);
+                        debug_assert_eq!(sampler.in_flight(), flow.data.in_flight());
+                        sampler.stopped_at(window);
                     }
                     break;
                 };
@@ -375,10 +375,15 @@ impl Engine {
                 if (K::OTHER || K::DETAILED)
                     && let Some(sampler) = &mut flow.sampler
                 {
-                    let in_flight = if K::OTHER { flow.data.in_flight() } else { 0 };
-                    flow.data.sent_as::<K>(segment, now);
-                    if K::OTHER && flow.data.in_flight() == in_flight {
-                        sampler.replace();
+                    if K::DETAILED {
+                        flow.data.sent_here::<K>(segment, now);
+                    } else {
+                        let in_flight = flow.data.in_flight();
+                        flow.data.sent_as::<K>(segment, now);
+                        // Only a tail loss probe leaves that as it was.
+                        if flow.data.in_flight() == in_flight {
+                            sampler.replace();
+                        }
                     }
                     sampler.send(tx, flow.data.oldest_tx(), now);
                 } else {

@@ -41,10 +41,11 @@ impl Engine {
         let at = packet.flow as usize;
         let flow = &self.flows[at];
         let group = &self.groups[flow.group as usize];
-        match group.kind {
-            Kind::Plain => {}
-            Kind::Detailed => return self.delivered_in_detail(packet),
-            Kind::Today | Kind::TodayOtherwise | Kind::Other => return self.delivered_otherwise(packet),
+        if group.kind != Kind::Plain {
+            if group.kind == Kind::Detailed {
+                return self.delivered_in_detail(packet);
+            }
+            return self.delivered_otherwise(packet);
         }
         let reply = self.receivers[at].take(packet, group.habits.echo);
         let (first, hops) = flow.route[1];
@@ -91,7 +92,7 @@ impl Engine {
         let reply = self.receivers[at].take(packet, self.groups[flow.group as usize].habits.echo);
         let (first, hops) = flow.route[1];
         if hops == 0 {
-            self.hear_in_detail::<Detailed>(at, reply);
+            self.hear_here::<Detailed>(at, reply);
         } else {
             self.forward(reply.packet(at, self.ack_size), first);
         }

@@ -424,6 +424,13 @@ impl Data {
     /// The same for a flow of kind `K`.
     #[inline]
     pub(crate) fn sent_as<K: OfKind>(&mut self, segment: Segment, now: u64) {
+        self.sent_here::<K>(segment, now);
+    }
+
+    /// The same, as a part of the caller.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    pub(crate) fn sent_here<K: OfKind>(&mut self, segment: Segment, now: u64) {
         let tx = self.records.next;
         self.records.push(segment.seq, now, segment.again);
         match &mut self.rule {

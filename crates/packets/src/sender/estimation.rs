@@ -119,7 +119,8 @@ impl<N: Clocked> Estimates<N> {
     }
 
     /// Acknowledgements covered `packets` packets, `marked` of them marked.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn echo(&mut self, wanted: &Wanted<N>, packets: u32, marked: u32) {
         if let Some((length, table)) = &wanted.price {
             self.path.price_s = table.price_s(self.marks.take(*length, packets, marked));
