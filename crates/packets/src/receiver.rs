@@ -4,6 +4,8 @@
 //! to: RFC 2018's first block. The older ones, which matter where several acknowledgements in a row are lost, and accurate
 //! ECN are [`Options`].
 
+use std::collections::VecDeque;
+
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
 
@@ -55,7 +57,7 @@ pub(crate) struct Receiver {
     /// The first segment lacking.
     next: u64,
     /// Runs of segments beyond it: first and one past the last, in order, with gaps between.
-    beyond: Vec<(u64, u64)>,
+    beyond: VecDeque<(u64, u64)>,
     /// RFC 3168: echo until CWR arrives.
     latched: bool,
     /// Packets since the last acknowledgement, and whether they were marked.
@@ -165,8 +167,11 @@ impl Receiver {
             self.next += 1;
             if !self.beyond.is_empty() {
                 flags = AT_ONCE;
-                if self.beyond[0].0 == self.next {
-                    self.next = self.beyond.remove(0).1;
+                if let Some((first, end)) = self.beyond.front().copied()
+                    && first == self.next
+                {
+                    self.beyond.pop_front();
+                    self.next = end;
                 }
             }
             self.received.in_order = self.next;
@@ -315,6 +320,13 @@ impl Receiver {
 
     /// Keeps a segment beyond the first one lacking; the first of its run, and whether it was not there before.
     fn keep(&mut self, seq: u64) -> (u64, bool) {
+        // Most segments are the next of the last run.
+        if let Some((first, end)) = self.beyond.back_mut()
+            && *end == seq
+        {
+            *end = seq + 1;
+            return (*first, true);
+        }
         // Where it belongs: after every run that starts at or before it.
         let at = self.beyond.partition_point(|(first, _)| *first <= seq);
         if at > 0 && self.beyond[at - 1].1 >= seq {
@@ -339,7 +351,7 @@ impl Receiver {
 
 /// The blocks of an acknowledgement caused by segment `cause`: that of the packet that caused it, those that were
 /// reported last, then any (RFC 2018, section 4). Each is reported several times, so that lost acknowledgements lose less.
-fn blocks(beyond: &[(u64, u64)], cause: u64, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
+fn blocks(beyond: &VecDeque<(u64, u64)>, cause: u64, most: u32, recent: &mut [u64; BLOCKS], options: &mut Options) {
     let run = |segment: u64| {
         let at = beyond.partition_point(|(first, _)| *first <= segment);
         at.checked_sub(1).map(|at| beyond[at]).filter(|(_, end)| segment < *end)
