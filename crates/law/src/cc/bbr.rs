@@ -18,6 +18,7 @@ use super::{
 };
 use crate::estimate::{WindowedMax, WindowedMin};
 use crate::law::{Entry, Law, Linearisation, Observables, build};
+use crate::number::Number;
 use crate::numbers;
 use crate::parameter::Values;
 use crate::quantity::Time;
@@ -149,6 +150,8 @@ numbers! {
         rtt_seen: bool,
         policer: Policer,
         aggregation: Aggregation,
+        /// A pacing rate, and the send quantum of it: several parts of an acknowledgement ask for that.
+        quantum: (f64, f64),
     }
 }
 
@@ -175,10 +178,16 @@ impl Bbr {
 
     /// The send quantum [packets].
     fn quantum(&self, s: &State<f64>) -> f64 {
-        let rate = s.pacing_rate * self.bits;
-        let bytes = (rate / 8.0 * QUANTUM_S).min(QUANTUM_BYTES);
+        let (rate, quantum) = s.quantum;
+        if rate == s.pacing_rate { quantum } else { self.quantum_at(s.pacing_rate) }
+    }
+
+    /// The same at a pacing rate [packets/s].
+    fn quantum_at(&self, rate: f64) -> f64 {
+        let rate = rate * self.bits;
+        let bytes = Number::min(rate / 8.0 * QUANTUM_S, QUANTUM_BYTES);
         let least = if rate < SLOW { 1.0 } else { 2.0 };
-        libm::floor(bytes * 8.0 / self.bits).max(least).min(QUANTUM_PACKETS)
+        Number::min(Number::max(libm::floor(bytes * 8.0 / self.bits), least), QUANTUM_PACKETS)
     }
 
     fn pace(&self, s: &mut State<f64>, bandwidth: f64, gain: f64, seen: &Observation<f64>) {
@@ -187,8 +196,9 @@ impl Bbr {
             s.pacing_rate = self.startup_gain * s.window / seen.rtt_s * self.paced;
         }
         let rate = bandwidth * gain * self.paced;
-        if rate > 0.0 && (s.full || rate > s.pacing_rate) {
+        if rate > 0.0 && (s.full || rate > s.pacing_rate) && rate != s.pacing_rate {
             s.pacing_rate = rate;
+            s.quantum = (rate, self.quantum_at(rate));
         }
     }
 
@@ -373,19 +383,19 @@ impl Bbr {
         if ack.packets > 0 {
             Self::recover_or_restore(s, d, acked, losses);
             if s.conservation {
-                s.window = s.window.max(d.in_flight as f64 + acked);
+                s.window = Number::max(s.window, d.in_flight as f64 + acked);
             } else {
                 let mut target = self.bdp(s, bandwidth, s.window_gain);
                 if s.full {
-                    target += (self.aggregation_gain * s.extra_acked).min(bandwidth * AGGREGATION_MOST_S);
+                    target += Number::min(self.aggregation_gain * s.extra_acked, bandwidth * AGGREGATION_MOST_S);
                 }
                 let target = self.quantized(s, target);
                 if s.full {
-                    s.window = (s.window + acked).min(target);
+                    s.window = Number::min(s.window + acked, target);
                 } else if s.window < target || (d.delivered as f64) < self.initial_window {
                     s.window += acked;
                 }
-                s.window = s.window.max(self.min_window);
+                s.window = Number::max(s.window, self.min_window);
             }
         }
         if s.mode == Mode::ProbeRtt {
@@ -495,6 +505,7 @@ impl Law<f64> for Bbr {
             rtt_seen: false,
             policer: Policer::default(),
             aggregation: Aggregation::default(),
+            quantum: (0.0, 0.0),
         }
     }
 

@@ -30,6 +30,7 @@ use super::{
 };
 use crate::estimate::WindowedMax;
 use crate::law::{Entry, Law, Linearisation, Observables, build};
+use crate::number::Number;
 use crate::numbers;
 use crate::parameter::Values;
 use crate::quantity::Time;
@@ -131,6 +132,8 @@ numbers! {
         /// Losses that the law was called for, one by one.
         lost: u64,
         rtt_seen: bool,
+        /// A pacing rate, and the send quantum of it: three parts of an acknowledgement ask for that.
+        quantum: (f64, f64),
     }
 }
 
@@ -143,26 +146,33 @@ impl Bbr3 {
     /// QuantizationBudget: at least what offload needs, and delayed acknowledgements.
     fn quantized(&self, s: &State<f64>, packets: f64) -> f64 {
         let budget = self.constants.offload_quanta * self.quantum(s);
-        let most = packets.max(budget).max(self.constants.min_window);
+        let most = Number::max(Number::max(packets, budget), self.constants.min_window);
         if s.mode == Phase::Up { most + PROBE_PACKETS } else { most }
     }
 
     /// The send quantum [packets].
     fn quantum(&self, s: &State<f64>) -> f64 {
-        let bits = (s.pacing_rate * self.bits * QUANTUM_S).min(QUANTUM_BYTES * 8.0);
-        libm::floor(bits / self.bits).max(QUANTUM_PACKETS)
+        let (rate, quantum) = s.quantum;
+        if rate == s.pacing_rate { quantum } else { self.quantum_at(s.pacing_rate) }
+    }
+
+    /// The same at a pacing rate [packets/s].
+    fn quantum_at(&self, rate: f64) -> f64 {
+        let bits = Number::min(rate * self.bits * QUANTUM_S, QUANTUM_BYTES * 8.0);
+        Number::max(libm::floor(bits / self.bits), QUANTUM_PACKETS)
     }
 
     /// TargetInflight: the bandwidth-delay product, unless congestion cut the window.
     fn target(&self, s: &State<f64>) -> f64 {
-        self.bdp(s, s.bandwidth, 1.0).min(s.window)
+        Number::min(self.bdp(s, s.bandwidth, 1.0), s.window)
     }
 
     /// SetPacingRateWithGain: before the pipe is full the rate does not fall.
     fn pace(&self, s: &mut State<f64>, gain: f64) {
         let rate = gain * s.bandwidth * self.constants.paced;
-        if rate > 0.0 && (s.pipe.reached || rate > s.pacing_rate) {
+        if rate > 0.0 && (s.pipe.reached || rate > s.pacing_rate) && rate != s.pacing_rate {
             s.pacing_rate = rate;
+            s.quantum = (rate, self.quantum_at(rate));
         }
     }
 
@@ -197,7 +207,7 @@ impl Bbr3 {
         s.least.take(d.now, rtt, self.constants.probe_rtt_interval, self.constants.min_rtt_window);
         self.update_probe_rtt(s, d, sample.is_some());
         s.signals.advance(sample);
-        s.bandwidth = s.max_bandwidth.min(s.signals.bandwidth);
+        s.bandwidth = Number::min(s.max_bandwidth, s.signals.bandwidth);
         let (pacing_gain, window_gain) = s.mode.gains(&self.constants);
         self.first_pace(s, seen);
         self.pace(s, pacing_gain);
@@ -265,12 +275,14 @@ impl Bbr3 {
         }
         let rate = sample.map_or(0.0, |sample| sample.rate);
         match s.mode {
-            Phase::Down | Phase::Cruise if s.wait.is_over(d.now, self.target(s).min(self.constants.probe_rounds)) => {
+            Phase::Down | Phase::Cruise
+                if s.wait.is_over(d.now, Number::min(self.target(s), self.constants.probe_rounds)) =>
+            {
                 Self::start_refill(s, d);
             }
             Phase::Down => {
                 let bdp = self.quantized(s, self.bdp(s, s.max_bandwidth, 1.0));
-                if d.in_flight as f64 <= bdp.min(s.long.with_headroom(&self.constants)) {
+                if d.in_flight as f64 <= Number::min(bdp, s.long.with_headroom(&self.constants)) {
                     s.mode = Phase::Cruise;
                 }
             }
@@ -302,7 +314,7 @@ impl Bbr3 {
         if sample.is_some_and(|sample| self.is_too_high(sample.lost, sample.in_flight)) || s.long.bound.is_infinite() {
             return false;
         }
-        s.long.bound = sample.map_or(s.long.bound, |sample| s.long.bound.max(sample.in_flight));
+        s.long.bound = sample.map_or(s.long.bound, |sample| Number::max(s.long.bound, sample.in_flight));
         if s.mode == Phase::Up && s.rounds.window_limited() && s.window >= s.long.bound {
             s.long.grow(acked, s.window, s.rounds.start);
         }
@@ -382,14 +394,14 @@ impl Bbr3 {
 
     /// SetCwnd.
     fn update_window(&self, s: &mut State<f64>, d: &Delivery, acked: f64, gain: f64) {
-        let extra = s.extra_acked.min(s.bandwidth * self.constants.aggregation_most_s);
+        let extra = Number::min(s.extra_acked, s.bandwidth * self.constants.aggregation_most_s);
         let most = self.quantized(s, self.bdp(s, s.bandwidth, gain) + extra);
         if s.pipe.reached {
-            s.window = (s.window + acked).min(most);
+            s.window = Number::min(s.window + acked, most);
         } else if s.window < most || (d.delivered as f64) < self.initial_window {
             s.window += acked;
         }
-        s.window = s.window.max(self.constants.min_window);
+        s.window = Number::max(s.window, self.constants.min_window);
         if s.mode == Phase::ProbeRtt {
             s.window = s.window.min(self.probe_rtt_window(s));
         }
@@ -399,12 +411,13 @@ impl Bbr3 {
             Phase::Cruise | Phase::ProbeRtt => s.long.with_headroom(&self.constants),
             Phase::Startup | Phase::Drain => f64::INFINITY,
         };
-        s.window = s.window.min(cap.min(s.signals.in_flight).max(self.constants.min_window));
+        let bound = Number::max(Number::min(cap, s.signals.in_flight), self.constants.min_window);
+        s.window = Number::min(s.window, bound);
     }
 
     fn save_window(s: &mut State<f64>) {
         let keeps = s.recovery.goes_on || s.mode == Phase::ProbeRtt;
-        s.prior_window = if keeps { s.prior_window.max(s.window) } else { s.window };
+        s.prior_window = if keeps { Number::max(s.prior_window, s.window) } else { s.window };
     }
 
     /// SaveStateUponLoss, once in an episode.
@@ -431,7 +444,7 @@ impl Bbr3 {
         s.probe.sample = false;
         if !then.app_limited && !s.dip.held(then) {
             let at = probing::in_flight_at_loss(in_flight, lost, self.constants.loss_threshold);
-            s.long.bound = at.max(self.target(s) * self.constants.beta);
+            s.long.bound = Number::max(at, self.target(s) * self.constants.beta);
         }
         if s.mode == Phase::Up {
             s.recovery.ends(Phase::Up);
@@ -538,6 +551,7 @@ impl Law<f64> for Bbr3 {
             recovery: Recovery::default(),
             lost: 0,
             rtt_seen: false,
+            quantum: (0.0, 0.0),
         }
     }
 

@@ -22,30 +22,47 @@ pub(super) struct Delays {
     /// The last samples, in a ring [s].
     samples: [f64; SAMPLES],
     next: usize,
+    /// The smallest of `minutes` [s].
+    base_s: f64,
 }
 
 impl Delays {
     /// Nothing measured yet.
-    pub(super) const START: Self =
-        Self { minutes: [f64::INFINITY; MINUTES], minute: 0, samples: [f64::INFINITY; SAMPLES], next: 0 };
+    pub(super) const START: Self = Self {
+        minutes: [f64::INFINITY; MINUTES],
+        minute: 0,
+        samples: [f64::INFINITY; SAMPLES],
+        next: 0,
+        base_s: f64::INFINITY,
+    };
 
     /// A delay was measured [s].
     pub(super) fn take(&mut self, now_s: f64, delay_s: f64) {
         let minute = (now_s / MINUTE_S) as u64;
+        if minute > self.minute {
+            self.begin(minute);
+        }
+        let least = &mut self.minutes[minute as usize % MINUTES];
+        *least = Number::min(*least, delay_s);
+        self.base_s = Number::min(self.base_s, delay_s);
+        self.samples[self.next] = delay_s;
+        self.next = (self.next + 1) % SAMPLES;
+    }
+
+    /// A minute begins, and forgets the one that had its place.
+    #[cold]
+    fn begin(&mut self, minute: u64) {
         // Minutes in which nothing was heard have no smallest delay.
         for at in self.minute + 1..=minute.min(self.minute + MINUTES as u64) {
             self.minutes[at as usize % MINUTES] = f64::INFINITY;
         }
         self.minute = minute;
-        let least = &mut self.minutes[minute as usize % MINUTES];
-        *least = Number::min(*least, delay_s);
-        self.samples[self.next] = delay_s;
-        self.next = (self.next + 1) % SAMPLES;
+        self.base_s = self.minutes.into_iter().fold(f64::INFINITY, Number::min);
     }
 
     /// The base delay; infinite before the first sample [s].
     pub(super) fn base_s(&self) -> f64 {
-        self.minutes.into_iter().fold(f64::INFINITY, Number::min)
+        self.base_s
     }
 
     /// The queueing delay; zero before the first sample [s].

@@ -41,10 +41,9 @@ pub(super) fn pass(intervals: &mut [Option<Interval>], d: &Delivery) -> bool {
 
 /// When an interval is to be looked at next. A result that was waited for in vain is looked at with whatever comes next.
 pub(super) fn next(intervals: &[Option<Interval>], now: Time, rtt_s: f64) -> Option<Time> {
-    let patience = Time::from_seconds(1.01 * PATIENCE * rtt_s);
     let times = intervals.iter().flatten().map(|interval| match interval.end {
         None => interval.due,
-        Some(end) => Time(end.0.saturating_add(patience.0)),
+        Some(end) => Time(end.0.saturating_add(Time::from_seconds(1.01 * PATIENCE * rtt_s).0)),
     });
     times.filter(|time| *time > now).min_by_key(|time| time.0)
 }

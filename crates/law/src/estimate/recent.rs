@@ -23,11 +23,10 @@ impl<N: Number, const K: usize> RecentMin<N, K> {
     }
 
     /// Takes in a sample at `now_s` [s], and returns the smallest of the last `window_s` [s].
+    #[inline]
     pub fn take(&mut self, now_s: N, sample: N, window_s: N) -> N {
-        let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - *at > window_s).count();
-        if over > 0 {
-            self.kept.copy_within(over..self.len, 0);
-            self.len -= over;
+        if self.len > 0 && now_s - self.kept[0].0 > window_s {
+            self.forget(now_s, window_s);
         }
         while self.len > 0 && self.kept[self.len - 1].1 >= sample {
             self.len -= 1;
@@ -40,6 +39,14 @@ impl<N: Number, const K: usize> RecentMin<N, K> {
         }
         self.latest = sample;
         self.get()
+    }
+
+    /// Forgets the samples that are older than the window.
+    #[cold]
+    fn forget(&mut self, now_s: N, window_s: N) {
+        let over = self.kept[..self.len].iter().take_while(|(at, _)| now_s - *at > window_s).count();
+        self.kept.copy_within(over..self.len, 0);
+        self.len -= over;
     }
 
     /// The smallest sample, or the latest where none is kept.

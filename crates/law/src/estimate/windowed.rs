@@ -60,8 +60,11 @@ pub struct WindowedMax<N, const K: usize> {
 
 impl<N: Number, const K: usize> WindowedMax<N, K> {
     /// Takes in a sample of a turn that is not before the last one, and forgets turns that are `window` or more behind.
+    #[inline]
     pub fn take(&mut self, turn: u64, sample: N, window: u64) {
-        self.forget(turn, window);
+        if self.len > 0 && turn - self.kept[0].0 >= window {
+            self.forget(turn, window);
+        }
         while self.len > 0 && self.kept[self.len - 1].1 <= sample {
             self.len -= 1;
         }

@@ -3,6 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr, section "BBR.extra_acked".
 
 use crate::estimate::WindowedMax;
+use crate::number::Number;
 use crate::quantity::Time;
 
 /// BBR.extra_acked over the last round trips.
@@ -32,7 +33,7 @@ impl Extra {
             (self.since, self.acked, expected) = (now, 0.0, 0.0);
         }
         self.acked += acked;
-        self.most.take(round, (self.acked - expected).min(window), rounds);
+        self.most.take(round, Number::min(self.acked - expected, window), rounds);
         self.most.get()
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "Time Scale for Bandwidth Probing" and "ProbeBW Algorithm Details".
 
+use crate::number::Number;
 use crate::quantity::Time;
 
 use super::parameters::Constants;
@@ -86,7 +87,7 @@ impl LongTerm {
         if self.bound.is_infinite() {
             return self.bound;
         }
-        (self.bound - (c.headroom * self.bound).max(1.0)).max(c.min_window)
+        Number::max(self.bound - Number::max(c.headroom * self.bound, 1.0), c.min_window)
     }
 }
 

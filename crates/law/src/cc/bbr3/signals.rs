@@ -3,6 +3,7 @@
 //! Source: draft-ietf-ccwg-bbr, section "When not Probing for Bandwidth".
 
 use crate::cc::{Delivery, RateSample};
+use crate::number::Number;
 
 /// A rate sample, with the draft's names where they differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +63,8 @@ impl Signals {
     pub(super) fn take(&mut self, sample: Option<&Sample>, delivered: u64) {
         self.round_over = false;
         let Some(sample) = sample else { return };
-        self.rate = self.rate.max(sample.rate);
-        self.delivered = self.delivered.max(sample.delivered);
+        self.rate = Number::max(self.rate, sample.rate);
+        self.delivered = Number::max(self.delivered, sample.delivered);
         if sample.before >= self.until {
             (self.until, self.round_over) = (delivered, true);
         }
