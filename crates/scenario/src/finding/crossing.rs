@@ -11,7 +11,7 @@ pub(super) struct Crossing<'a> {
     pub(super) scenario: &'a Scenario,
     /// Every group, in the order of the scenario.
     pub(super) flows: Vec<Flows<'a>>,
-    /// What crosses each link, in the order of the scenario's links.
+    /// The groups and classes that cross each link, in the order of the scenario's links.
     links: Vec<Over<'a>>,
     /// [`Scenario::class_names`].
     classes: Vec<&'a str>,
@@ -27,7 +27,7 @@ pub(super) struct Flows<'a> {
     pub(super) needs: Option<cc::Requirements>,
 }
 
-/// What crosses one link.
+/// The groups and classes that cross one link.
 #[derive(Clone, Default)]
 struct Over<'a> {
     /// The groups whose data cross it, as indices into the groups, in their order.
