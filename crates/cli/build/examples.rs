@@ -1,59 +1,58 @@
 //! Scenarios, papers and criteria of the repository, which the command brings along.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Writes `examples.rs`: the name and the text of every scenario, those of `scenarios/` first and then those of each folder in
-/// it, by name. And `battery.rs`: the same of every file of the
-/// evaluation. And `search.rs`: those of the spaces and objectives of a search. And `copies.rs`: all files of these folders and
-/// of the papers, for `penstock init`.
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
+/// Writes `files.z`: all files that `penstock init` copies, one behind the other and packed. And tables of their names and places
+/// there: `copies.rs` of all files. And `examples.rs` of every scenario, those of `scenarios/` first and then those of each folder
+/// in it, by name. And `battery.rs` of every file of the evaluation. And `search.rs` of the spaces and objectives of a search.
 pub(crate) fn write() -> io::Result<()> {
-    let rows = |files: Vec<PathBuf>, kind: &str, name: &dyn Fn(&Path) -> String| {
-        let mut rows = String::new();
-        for path in files {
-            let (name, path) = (name(&path), path.display().to_string());
-            let _ = writeln!(rows, "    {kind} {{ name: {name:?}, text: include_str!({path:?}) }},");
+    let (mut texts, mut places, mut copies) = (String::new(), BTreeMap::new(), Vec::new());
+    for name in COPIED {
+        let folder = Path::new(name).canonicalize()?;
+        for path in everything(&folder)? {
+            let text = fs::read_to_string(&path);
+            let from = texts.len();
+            texts += &text.map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))?;
+            places.insert(path.clone(), format!("{from}..{}", texts.len()));
+            copies.push(path);
         }
-        rows
+    }
+    put("files.z", &compress_to_vec_zlib(texts.as_bytes(), 9))?;
+    let table = |list: &str, title: &str, files: &[PathBuf], name: &dyn Fn(&Path) -> String| {
+        let row = |path: &PathBuf| format!("    Inside {{ name: {:?}, place: {} }},\n", name(path), places[path]);
+        let rows: String = files.iter().map(row).collect();
+        format!("/// {title}.\n#[allow(clippy::unreadable_literal)]\n{list}: &[Inside] = &[\n{rows}];\n")
     };
-    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let below = |folder: &Path, path: &Path| path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+    let root = Path::new("papers").canonicalize()?;
+    let root = root.parent().unwrap_or(&root);
+    let copies = table("static COPIES", "Every file that is copied, by its path", &copies, &|path| below(root, path));
+    put("copies.rs", copies.as_bytes())?;
     let folder = Path::new("scenarios").canonicalize()?;
     let mut scenarios = files(&folder, &["toml"])?;
     for folder in folders(&folder)? {
         scenarios.extend(files(&folder, &["toml"])?);
     }
-    let place =
-        |path: &Path| path.strip_prefix(&folder).unwrap_or(path).with_extension("").to_string_lossy().into_owned();
-    let examples = rows(scenarios, "Inside", &place);
-    put(
-        "examples.rs",
-        &format!(
-            "/// Every scenario of `scenarios/`, by its path there.\npub(crate) static EXAMPLES: &[Inside] = &[\n{examples}];\n"
-        ),
-    )?;
+    let title = "Every scenario of `scenarios/`, by its path there";
+    let examples =
+        table("pub(crate) static EXAMPLES", title, &scenarios, &|path| below(&folder, &path.with_extension("")));
+    put("examples.rs", examples.as_bytes())?;
     let folder = Path::new("evaluation").canonicalize()?;
-    let within = |path: &Path| path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
     let mut battery = files(&folder, &["toml"])?;
     battery.extend(files(&folder.join("scenarios"), &["toml", "csv", "trace"])?);
-    let battery = rows(battery, "Inside", &within);
-    put("battery.rs", &format!("/// Every file of the evaluation.\nstatic BATTERY: &[Inside] = &[\n{battery}];\n"))?;
+    let battery = table("static BATTERY", "Every file of the evaluation", &battery, &|path| below(&folder, path));
+    put("battery.rs", battery.as_bytes())?;
     let folder = Path::new("search").canonicalize()?;
-    let of = |list: &str, below: &str| -> io::Result<String> {
-        let rows = rows(files(&folder.join(below), &["toml"])?, "Inside", &stem);
-        Ok(format!("/// Every file of `search/{below}`.\nstatic {list}: &[Inside] = &[\n{rows}];\n"))
+    let of = |list: &str, below: &str| {
+        let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let files = files(&folder.join(below), &["toml"])?;
+        io::Result::Ok(table(&format!("static {list}"), &format!("Every file of `search/{below}`"), &files, &stem))
     };
-    put("search.rs", &format!("{}{}", of("SPACES", "spaces")?, of("OBJECTIVES", "objectives")?))?;
-    let mut copies = String::new();
-    for name in COPIED {
-        let folder = Path::new(name).canonicalize()?;
-        let within = |path: &Path| format!("{name}/{}", path.strip_prefix(&folder).unwrap_or(path).display());
-        copies += &rows(everything(&folder)?, "Inside", &within);
-    }
-    put(
-        "copies.rs",
-        &format!("/// Every file that is copied, by its path.\nstatic COPIES: &[Inside] = &[\n{copies}];\n"),
-    )
+    put("search.rs", format!("{}{}", of("SPACES", "spaces")?, of("OBJECTIVES", "objectives")?).as_bytes())
 }
 
 /// The folders of the repository that `penstock init` copies.
@@ -94,7 +93,7 @@ fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Writes a file for the compiler.
-fn put(name: &str, text: &str) -> io::Result<()> {
+fn put(name: &str, bytes: &[u8]) -> io::Result<()> {
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(Path::new(&out).join(name), text)
+    fs::write(Path::new(&out).join(name), bytes)
 }

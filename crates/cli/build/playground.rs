@@ -4,8 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs, io};
 
-/// Writes `playground.rs`: the name and the bytes of every file, or none.
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
+/// Writes `playground.rs`: the name and the packed bytes of every file, or none.
 pub(crate) fn write() -> io::Result<()> {
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    let out = Path::new(&out);
     let mut rows = String::new();
     // Outside of the repository, as in a packaged crate, there is none.
     if Path::new("../../web/package.json").is_file() {
@@ -17,13 +21,14 @@ pub(crate) fn write() -> io::Result<()> {
         files.sort();
         for path in files.iter().filter(|path| path.is_file()) {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let path = path.canonicalize()?.display().to_string();
-            let _ = writeln!(rows, "    ({name:?}, include_bytes!({path:?})),");
+            let packed = out.join(format!("playground-{name}.z"));
+            fs::write(&packed, compress_to_vec_zlib(&fs::read(path)?, 9))?;
+            let packed = packed.display().to_string();
+            let _ = writeln!(rows, "    ({name:?}, include_bytes!({packed:?})),");
         }
     }
     let text = format!(
-        "/// The files of the playground; none where it was not built.\nstatic FILES: &[(&str, &[u8])] = &[\n{rows}];\n"
+        "/// The files of the playground, packed; none where it was not built.\nstatic FILES: &[(&str, &[u8])] = &[\n{rows}];\n"
     );
-    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(Path::new(&out).join("playground.rs"), text)
+    fs::write(out.join("playground.rs"), text)
 }

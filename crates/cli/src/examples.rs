@@ -1,5 +1,9 @@
 //! `penstock examples`: the scenarios of `scenarios/`, which are part of the command.
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde::Serialize;
 
 use crate::arguments;
@@ -11,8 +15,20 @@ use crate::{pages, program, terminal};
 pub(crate) struct Inside {
     /// Its path below its folder, of most without the ending.
     pub(crate) name: &'static str,
+    /// Its bytes among those of all files.
+    pub(crate) place: Range<usize>,
+}
+
+impl Inside {
     /// Its text.
-    pub(crate) text: &'static str,
+    pub(crate) fn text(&self) -> &'static str {
+        // One file behind the other, packed by build.rs to a fifth of their size. Most commands read none of them.
+        static ALL: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let packed = include_bytes!(concat!(env!("OUT_DIR"), "/files.z"));
+            decompress_to_vec_zlib(packed).expect("build.rs packed them")
+        });
+        str::from_utf8(&ALL[self.place.clone()]).expect("build.rs read it as text")
+    }
 }
 
 // `EXAMPLES: &[Inside]`, written by build.rs.
@@ -35,11 +51,11 @@ pub(crate) fn examples(arguments: &arguments::Examples) -> Result<Done, Failure>
             let known: Vec<&str> = EXAMPLES.iter().map(|example| example.name).collect();
             return Err(Failure::Input(format!("no example is named `{name}`; there are {}", known.join(", "))));
         };
-        terminal::say(example.text.trim_end())?;
+        terminal::say(example.text().trim_end())?;
         return Ok(Done::Well);
     }
     let all: Vec<Listed> =
-        EXAMPLES.iter().map(|example| Listed { name: example.name, shows: shows(example.text) }).collect();
+        EXAMPLES.iter().map(|example| Listed { name: example.name, shows: shows(example.text()) }).collect();
     if arguments.json {
         terminal::say_json(&all)?;
         return Ok(Done::Well);
@@ -112,13 +128,13 @@ mod tests {
             assert!(stems.insert(name.to_owned()), "two examples are named {name}");
             assert!(std::ptr::eq(find(example.name).unwrap(), example) && example.name.ends_with(name), "{name}");
             assert!(GROUPS.iter().any(|(of, _)| *of == group(example.name)), "{}: no table", example.name);
-            assert_eq!(example.text, std::fs::read_to_string(&path).unwrap(), "{name}");
-            let shows = shows(example.text);
+            assert_eq!(example.text(), std::fs::read_to_string(&path).unwrap(), "{name}");
+            let shows = shows(example.text());
             assert!((20..=240).contains(&shows.chars().count()), "{name}: {shows}");
             assert!(!shows.contains("  "), "{name}: {shows}");
             // It runs from any directory only if it names no other file.
             let names_one = |line: &str| !line.starts_with('#') && line.contains("trace =");
-            assert!(!example.text.lines().any(names_one), "{name} names a trace");
+            assert!(!example.text().lines().any(names_one), "{name} names a trace");
         }
     }
 

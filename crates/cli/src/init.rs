@@ -48,8 +48,8 @@ pub(crate) fn write(given: &Path, with_vectors: bool) -> Result<(usize, usize), 
         (files, bytes) = (files + 1, bytes + text.len());
         draft.add(path, text.as_bytes())
     };
-    for Inside { name, text } in COPIES {
-        copy(name, text).map_err(cannot)?;
+    for inside in COPIES {
+        copy(inside.name, inside.text()).map_err(cannot)?;
     }
     if with_vectors {
         for (path, text) in vectors()? {

@@ -1,11 +1,14 @@
 //! `penstock play`: serves the playground to a browser on this machine, and to nobody else.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+
+use miniz_oxide::inflate::decompress_to_vec_zlib;
 
 use crate::arguments::Play;
 use crate::failure::{Done, Failure};
@@ -85,7 +88,7 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
                  Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n"
             )?;
             if answer.with_body {
-                stream.write_all(answer.body)?;
+                stream.write_all(&answer.body)?;
             }
             return stream.flush();
         }
@@ -97,13 +100,13 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
 struct Answer {
     status: &'static str,
     kind: &'static str,
-    body: &'static [u8],
+    body: Cow<'static, [u8]>,
     with_body: bool,
 }
 
 impl Answer {
     fn refusal(status: &'static str) -> Self {
-        Self { status, kind: "text/plain; charset=utf-8", body: status.as_bytes(), with_body: true }
+        Self { status, kind: "text/plain; charset=utf-8", body: Cow::Borrowed(status.as_bytes()), with_body: true }
     }
 }
 
@@ -132,10 +135,11 @@ fn answer(head: &[u8], port: u16) -> Option<Answer> {
     };
     let path = request.path.unwrap_or_default().split(['?', '#']).next().unwrap_or_default();
     let name = if path == "/" { "index.html" } else { path.strip_prefix('/').unwrap_or_default() };
-    let Some((name, body)) = FILES.iter().find(|(known, _)| *known == name) else {
+    let Some((name, packed)) = FILES.iter().find(|(known, _)| *known == name) else {
         return Some(Answer::refusal("404 Not Found"));
     };
-    Some(Answer { status: "200 OK", kind: kind(name), body, with_body })
+    let body = decompress_to_vec_zlib(packed).expect("build.rs packed it");
+    Some(Answer { status: "200 OK", kind: kind(name), body: Cow::Owned(body), with_body })
 }
 
 /// The media type of a file, by its ending.

@@ -11,6 +11,7 @@ pub mod attach;
 pub mod generators;
 pub mod kernel_laws;
 mod native;
+mod packed;
 pub mod replay;
 mod requirements;
 mod syscall;

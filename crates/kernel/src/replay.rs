@@ -9,6 +9,7 @@ use penstock_machine::Missing;
 
 use crate::kernel_laws::{Call, KERNEL_LAWS, KernelLaw, MOST};
 use crate::native;
+use crate::packed;
 use crate::requirements;
 use crate::vectors::{Mismatch, Vectors};
 
@@ -143,8 +144,8 @@ fn report(vectors: &Vectors, outcomes: impl IntoIterator<Item = [i64; MOST.state
     Report { file: vectors.file.clone(), vectors: vectors.len(), mismatches, kernel }
 }
 
-const FAITHFUL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.bpf.o"));
-const PLANTED_SLIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay_slip.bpf.o"));
+const FAITHFUL: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay.bpf.z"));
+const PLANTED_SLIP: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/replay_slip.bpf.z"));
 
 /// Slots in the map of `bpf/replay.bpf.c`, and words in a slot.
 const BATCH: usize = 4096;
@@ -210,9 +211,8 @@ fn load(build: Build, law: &'static str) -> Result<Object, Error> {
         .into(),
         _ => Error::Kernel { what: "load the programs", law, source },
     };
-    // A copy, because the parser wants its words aligned, and bytes that were included are not.
-    let aligned = object.to_vec();
-    ObjectBuilder::default().open_memory(&aligned).and_then(libbpf_rs::OpenObject::load).map_err(refused)
+    let object = packed::plain(object);
+    ObjectBuilder::default().open_memory(&object).and_then(libbpf_rs::OpenObject::load).map_err(refused)
 }
 
 struct Kernel {

@@ -98,7 +98,7 @@ fn read(folder: Option<&Path>, name: &str) -> Result<String, Failure> {
     }
     let inside = BATTERY.iter().find(|inside| inside.name == name);
     inside
-        .map(|inside| inside.text.to_owned())
+        .map(|inside| inside.text().to_owned())
         .ok_or_else(|| Failure::Input(format!("{}: there is no such file", shown(folder, name))))
 }
 

@@ -19,7 +19,7 @@ pub(super) fn spaces() -> impl Iterator<Item = &'static str> {
 /// A space by its name, or from a file.
 pub(super) fn space(name: &str) -> Result<Space, Failure> {
     if let Some(inside) = SPACES.iter().find(|inside| inside.name == name) {
-        return Space::parse(inside.text, &format!("search/spaces/{name}.toml")).map_err(Failure::input);
+        return Space::parse(inside.text(), &format!("search/spaces/{name}.toml")).map_err(Failure::input);
     }
     let file = Path::new(name);
     if !name.contains(['/', '.']) && !file.exists() {
@@ -37,7 +37,7 @@ pub(super) fn objective(kind: Kind) -> Result<Objective, Failure> {
     let name = kind.word();
     let inside = OBJECTIVES.iter().find(|inside| inside.name == name);
     let inside = inside.ok_or_else(|| Failure::Bug(format!("the objective {name} has no file")))?;
-    Objective::parse(inside.text, &format!("search/objectives/{name}.toml")).map_err(Failure::input)
+    Objective::parse(inside.text(), &format!("search/objectives/{name}.toml")).map_err(Failure::input)
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ macro_rules! program {
     ($law:ident) => {
         Program {
             law: stringify!($law),
-            object: include_bytes!(concat!(env!("OUT_DIR"), "/cc_", stringify!($law), ".bpf.o")),
+            object: include_bytes!(concat!(env!("OUT_DIR"), "/cc_", stringify!($law), ".bpf.z")),
             words: By::Us(words::$law),
         }
     };

@@ -6,6 +6,7 @@ use libbpf_rs::{ErrorKind, Object, ObjectBuilder, OpenObject, PrintLevel, set_pr
 use penstock_machine::Missing;
 
 use super::error::Error;
+use crate::packed;
 
 /// The messages of libbpf, which are those of the whole process: one load at a time.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -32,8 +33,7 @@ pub fn load(
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let before = set_print(Some((PrintLevel::Warn, hear)));
-    // A copy, because the parser wants its words aligned, and bytes that were included are not.
-    let aligned = bytes.to_vec();
+    let aligned = packed::plain(bytes);
     let loaded = ObjectBuilder::default().open_memory(&aligned).map_err(|e| refused(name, e)).and_then(|mut open| {
         prepare(&mut open)?;
         open.load().map_err(|e| refused(name, e))

@@ -105,7 +105,7 @@ customers.all = { flows = ["all"], conditioner = { law = "LAW" } }
 
 macro_rules! object {
     ($name:literal) => {
-        include_bytes!(concat!(env!("OUT_DIR"), "/tc_", $name, ".bpf.o"))
+        include_bytes!(concat!(env!("OUT_DIR"), "/tc_", $name, ".bpf.z"))
     };
 }
 

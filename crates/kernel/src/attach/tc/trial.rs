@@ -41,7 +41,7 @@ pub enum Verdict {
     Other(u32),
 }
 
-const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_bucket_without_lock.bpf.o"));
+const WITHOUT_LOCK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tc_token_bucket_without_lock.bpf.z"));
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT`.
 const NEXT: u32 = u32::MAX;
 const DROP: u32 = 2;
