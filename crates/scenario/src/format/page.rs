@@ -64,6 +64,8 @@ and of papers before 2010. `rfc` follows RFC 5681, 6298, 8985 and 9937, and the 
 has the senders and receivers of a current Linux kernel; a scenario with `linux` runs unchanged with `--world linux`.
 `quic` follows RFC 9002 and the QUIC stack quinn, but with RACK's loss detection, which differs little from that of RFC 9002.
 With another recovery than `rack`, `quic` has no probe timeout: it then has `rto = \"linux\"` and `min_rto = \"25 ms\"`.
+Segments may still be lost when a recovery by `rack` ends. As in Linux, they begin the next recovery at once, with a reduction of its
+own. With `rto = \"rfc9002\"` the next loss begins it.
 An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
 on every host.
 
