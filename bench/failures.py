@@ -64,8 +64,9 @@ def main():
                 (pathlib.Path(folder) / f"{law}.toml").write_text(with_law(text, law))
                 lines = ["format = 1", f'law = "{law}"', f'objective = "{objective}"', f"seeds = {options.seeds}"]
                 lines += ["[measure]", "is = 0.0", "at_least = 0.0"]
-                # The score of `loss` goes by what NewReno loses, or drop-tail.
-                lines += [f"[references.{'droptail' if aqm else 'newreno'}]", "at_least = 0.0"]
+                # The score of `loss` goes by what NewReno loses, or drop-tail. That of `coexist` takes the law of the incumbents alone.
+                other = next(iter(bounds["references"])) if objective == "coexist" else "droptail" if aqm else "newreno"
+                lines += [f"[references.{other}]", "at_least = 0.0"]
                 (pathlib.Path(folder) / f"{law}.bounds.toml").write_text("\n".join(lines) + "\n")
             command = [options.penstock, "break", "--replay", folder, "--json", "--jobs", "1"]
             rows = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
