@@ -80,7 +80,10 @@ def figure(page, wanted, which, title):
         sys.exit(f"no figure `{wanted}`; there are {re.findall('<title>(.*?)</title>', page)}")
     (svg, shown), title = found[which], html.escape(title, quote=False)
     svg = svg.replace(f"<title>{shown}</title>", f"<title>{title}</title>", 1)
-    return svg.replace(f'font-weight="bold">\n{shown}\n', f'font-weight="bold">\n{title}\n', 1)
+    drawn = f'font-weight="bold">{shown}<'
+    if drawn not in svg:
+        sys.exit(f"the figure `{shown}` does not show its title")
+    return svg.replace(drawn, f'font-weight="bold">{title}<', 1)
 
 
 def main():
