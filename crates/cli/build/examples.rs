@@ -79,7 +79,10 @@ fn everything(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn files(folder: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<_> = fs::read_dir(folder)?.map(|file| file.map(|f| f.path())).collect::<Result<_, _>>()?;
+    // Hidden files are not copied either.
+    let hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     files.retain(|path| path.extension().is_some_and(|ending| endings.iter().any(|known| ending == *known)));
+    files.retain(|path| !hidden(path));
     files.sort();
     Ok(files)
 }

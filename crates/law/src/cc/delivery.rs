@@ -37,8 +37,8 @@ pub struct Delivery {
 /// An acknowledgement may be several events, in this order: the recovery that it undoes; each packet that is lost; a recovery
 /// that begins; one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same
 /// acknowledgement, [`Event::Congestion`](super::Event::Congestion) comes before the recovery that it begins, and the others come last.
-/// A recovery that begins as the last one ends is the same one to a law, which hears `Congestion` alone, as in Linux. After a
-/// timeout the law hears that the recovery begins.
+/// A recovery that begins as the last one ends is the same one to a law, which hears `Congestion` alone. Linux's BBR sees it so;
+/// Linux's Westwood+ hears of the end too. After a timeout the law hears that the recovery begins.
 /// In quinn, losses, a recovery that begins and one that ends come after the acknowledgement; the end after a timeout comes before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryEvent {

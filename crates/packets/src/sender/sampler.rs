@@ -295,7 +295,7 @@ impl Sampler {
         let send = then.sent - then.first_sent;
         let ack = self.now - then.delivered_time;
         let interval = Time(send.max(ack));
-        // What is shorter is the acknowledgement of an original taken for that of a retransmission.
+        // A shorter one is of the acknowledgement of an original taken for that of a retransmission.
         let sound = interval > Time::ZERO && interval >= self.least_rtt && self.delivered > then.delivered;
         sound.then(|| RateSample { delivered: self.delivered - then.delivered, interval, then: then.transmission() })
     }

@@ -65,7 +65,7 @@ has the senders and receivers of a current Linux kernel; a scenario with `linux`
 `quic` follows RFC 9002 and the QUIC stack quinn, but with RACK's loss detection, which differs little from that of RFC 9002.
 With another recovery than `rack`, `quic` has no probe timeout: it then has `rto = \"linux\"` and `min_rto = \"25 ms\"`.
 Segments may still be lost when a recovery by `rack` ends. As in Linux, they begin the next recovery at once, with a reduction of its
-own. With `rto = \"rfc9002\"` the next loss begins it.
+own. With `rto = \"rfc9002\"` the next recovery begins with the next loss.
 An empty cell of the table is the default of the law, or a key that does not apply. A law that counts marks has `ecn_echo = \"per-packet\"`
 on every host.
 

@@ -42,7 +42,8 @@ impl Rack {
         was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
     }
 
-    /// The retransmissions that the recovery that begins now may have to undo.
+    /// The retransmissions that the recovery that begins now may have to undo. Unlike in Linux, those in flight as it begins are not
+    /// among them: where nothing was lost but all came late, duplicate SACKs of those do not undo its cut.
     pub(super) fn new_episode(&self) -> Episode {
         Episode { first: None, earlier: self.again.values().copied().min(), outstanding: 0, until: None }
     }
