@@ -164,7 +164,7 @@ def main():
             runs = [run(options, world, scenario, settings, seed, out) for seed in range(1, count + 1)]
             worlds.append([measured(name, done) for done, _ in runs])
         simulated, kernel = worlds
-        name += "" if all(kept for _, kept in runs) else " (outside its error bounds)"
+        name += "" if all(within for _, within in runs) else " (outside its error bounds)"
         for figure in (each for each in simulated[0] if all(each in run for run in simulated + kernel)):
             ours, error = mean([each[figure] for each in simulated])
             theirs, other = mean([each[figure] for each in kernel])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +36,13 @@ rtt    = "40 ms"
 series = true
 cc     = { law = "cubic" }
 """
+
+
+def bench_script(name: str) -> Any:
+    """A script of bench/, which is no package; it imports its neighbours."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).resolve().parents[2] / "bench")
+        return importlib.import_module(name)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import re
 import stat
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import bench_script
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,15 +28,8 @@ print(json.dumps({"objectives": [row]}))
 
 
 @pytest.fixture(scope="module")
-def searches() -> Iterator[Any]:
-    spec = importlib.util.spec_from_file_location("searches", ROOT / "bench" / "searches.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["searches"] = module
-    spec.loader.exec_module(module)
-    yield module
-    sys.modules.pop("searches", None)
+def searches() -> Any:
+    return bench_script("searches")
 
 
 def name(law: str) -> str:

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import bench_script
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 
 @pytest.fixture(scope="module")
-def waits() -> Iterator[Any]:
-    sys.path.insert(0, str(BENCH))
-    try:
-        spec = importlib.util.spec_from_file_location("waits", BENCH / "waits.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["waits"] = module
-        spec.loader.exec_module(module)
-        yield module
-    finally:
-        sys.path.remove(str(BENCH))
-        sys.modules.pop("waits", None)
-        sys.modules.pop("quic", None)
+def waits() -> Any:
+    return bench_script("waits")
 
 
 class Log:
