@@ -140,6 +140,9 @@ impl Engine {
             teller.sampler.time_out(flow.data.recover);
             teller.tell(DeliveryEvent::Timeout);
         }
+        if outcome.lost && teller.sampler.renews(flow.data.una) {
+            teller.tell(DeliveryEvent::RecoveryRenewed);
+        }
         if cut {
             let after = teller.tell_all(if persistent { Event::Timeout } else { Event::Congestion });
             flow.sent.cuts += 1;

@@ -529,7 +529,7 @@ impl Law<f64> for Bbr {
             DeliveryEvent::RecoveryUndone | DeliveryEvent::TimeoutUndone => Self::on_undone(s, delivery),
             DeliveryEvent::Timeout => self.on_timeout(s, delivery),
             DeliveryEvent::IdleRestart => self.on_idle_restart(s, delivery, seen),
-            DeliveryEvent::Timer => {}
+            DeliveryEvent::RecoveryRenewed | DeliveryEvent::Timer => {}
         }
     }
 

@@ -573,7 +573,7 @@ impl Law<f64> for Bbr3 {
             DeliveryEvent::RecoveryUndone | DeliveryEvent::TimeoutUndone => Self::on_spurious(s, delivery),
             DeliveryEvent::Timeout => Self::on_timeout(s, delivery),
             DeliveryEvent::IdleRestart => self.on_idle_restart(s, delivery),
-            DeliveryEvent::Timer => {}
+            DeliveryEvent::RecoveryRenewed | DeliveryEvent::Timer => {}
         }
         self.show(s);
     }

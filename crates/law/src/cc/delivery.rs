@@ -35,10 +35,10 @@ pub struct Delivery {
 /// The event.
 ///
 /// An acknowledgement may be several events, in this order: the recovery that it undoes; each packet that is lost; a recovery
-/// that begins; one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same
+/// that is renewed; one that begins; one that ends; the acknowledgement. Events of [`Event`](super::Event) come as to every law. Of the same
 /// acknowledgement, [`Event::Congestion`](super::Event::Congestion) comes before the recovery that it begins, and the others come last.
-/// A recovery that begins as the last one ends is the same one to a law, which hears `Congestion` alone. Linux's BBR sees it so;
-/// Linux's Westwood+ hears of the end too. After a timeout the law hears that the recovery begins.
+/// A recovery that begins as the last one ends is the same one to a law, as Linux's BBR sees it: the law hears that it is renewed, then
+/// `Congestion`. After a timeout the law hears that the recovery begins.
 /// In quinn, losses, a recovery that begins and one that ends come after the acknowledgement; the end after a timeout comes before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryEvent {
@@ -48,6 +48,8 @@ pub enum DeliveryEvent {
     Lost(Transmission),
     /// Loss recovery began.
     RecoveryEntered,
+    /// Loss recovery would be over, and the next one begins with the same acknowledgement.
+    RecoveryRenewed,
     /// Loss recovery is over; the one after a timeout too.
     RecoveryLeft,
     /// The last recovery was spurious: the packets taken for lost had come late.

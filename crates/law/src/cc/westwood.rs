@@ -152,6 +152,14 @@ impl Westwood {
         }
     }
 
+    /// A recovery is over.
+    fn fill(&self, s: &mut State<f64>) {
+        if !self.at_start {
+            s.ssthresh = Self::pipe(s);
+            s.window = s.ssthresh;
+        }
+    }
+
     fn undo(s: &mut State<f64>) {
         s.window = Number::max(s.window, s.before[0]);
         s.ssthresh = Number::max(s.ssthresh, s.before[1]);
@@ -208,11 +216,12 @@ impl Law<f64> for Westwood {
         match &delivery.event {
             DeliveryEvent::Ack(ack) => self.on_ack(s, delivery.now.seconds(), ack),
             DeliveryEvent::RecoveryEntered => s.recovering = true,
+            // Linux: CA_EVENT_COMPLETE_CWR, which a recovery after a timeout does not end with. It comes at the end of each recovery,
+            // also where the next one begins at once.
+            DeliveryEvent::RecoveryRenewed if s.recovering => self.fill(s),
             DeliveryEvent::RecoveryLeft => {
-                // Linux: CA_EVENT_COMPLETE_CWR, which a recovery after a timeout does not end with.
-                if core::mem::take(&mut s.recovering) && !self.at_start {
-                    s.ssthresh = Self::pipe(s);
-                    s.window = s.ssthresh;
+                if core::mem::take(&mut s.recovering) {
+                    self.fill(s);
                 }
             }
             DeliveryEvent::Timeout => {
@@ -224,7 +233,10 @@ impl Law<f64> for Westwood {
                 s.min_rtt = 0.0;
             }
             DeliveryEvent::RecoveryUndone | DeliveryEvent::TimeoutUndone => Self::undo(s),
-            DeliveryEvent::Lost(_) | DeliveryEvent::Timer | DeliveryEvent::IdleRestart => {}
+            DeliveryEvent::Lost(_)
+            | DeliveryEvent::RecoveryRenewed
+            | DeliveryEvent::Timer
+            | DeliveryEvent::IdleRestart => {}
         }
     }
 
@@ -319,6 +331,15 @@ mod tests {
         assert_eq!(s.window, 150.0, "as Reno until it ends");
         told(&law, &mut s, 2080, DeliveryEvent::RecoveryLeft);
         assert!((s.window - 80.0).abs() < 1.2 && s.ssthresh == s.window, "{}", s.window);
+        // One that ends as the next begins: half of what fills the pipe is left until that one ends.
+        s.window = 300.0;
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
+        told(&law, &mut s, 2082, DeliveryEvent::RecoveryEntered);
+        told(&law, &mut s, 2084, DeliveryEvent::RecoveryRenewed);
+        law.on_event(&mut s, Event::Congestion, &Observation::zero());
+        assert!((s.window - 40.0).abs() < 0.6, "{}", s.window);
+        told(&law, &mut s, 2090, DeliveryEvent::RecoveryLeft);
+        assert!((s.window - 80.0).abs() < 1.2, "{}", s.window);
         s.window = 300.0;
         law.on_event(&mut s, Event::Timeout, &Observation::zero());
         told(&law, &mut s, 2100, DeliveryEvent::Timeout);

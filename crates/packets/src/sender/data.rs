@@ -264,7 +264,7 @@ impl Data {
         }
         let outstanding = self.fresh - self.una;
         if let Rule::Rack(rack) = &mut self.rule {
-            rack.reduce(allowed, outstanding, outcome.delivered, outcome.lost);
+            rack.reduce(&mut self.records, allowed, outstanding, outcome.delivered, outcome.lost);
         }
     }
 

@@ -233,6 +233,12 @@ impl Sampler {
         loss
     }
 
+    /// A congestion event begins with the acknowledgement of segments below `una`: true if that ends a recovery, and not one after a
+    /// timeout.
+    pub(crate) fn renews(&self, una: u64) -> bool {
+        !self.timed_out && self.recovery.is_some_and(|recovery| una >= recovery.until)
+    }
+
     /// A congestion event began a recovery that lasts until segment `until`, when those below `una` are acknowledged; true if none
     /// went on, or one after a timeout that is over.
     pub(crate) fn enter(&mut self, una: u64, until: u64) -> bool {

@@ -480,8 +480,15 @@ impl Rack {
     }
 
     /// A congestion event begins, after which the law allows `ssthresh` packets; `undo` means that it can be undone.
-    pub(super) fn reduce(&mut self, ssthresh: f64, outstanding: u64, delivered: u32, undo: bool) {
-        self.episode = (undo && self.options.undo).then(|| self.new_episode());
+    pub(super) fn reduce(
+        &mut self,
+        records: &mut Records,
+        ssthresh: f64,
+        outstanding: u64,
+        delivered: u32,
+        undo: bool,
+    ) {
+        self.episode = (undo && self.options.undo).then(|| self.new_episode(records));
         self.probe_at = None;
         self.trouble = true;
         if outstanding == 0 {
@@ -560,7 +567,7 @@ impl Rack {
         (self.prr, self.law, self.urgent) = (None, None, true);
         self.timeout_until = fresh;
         self.trouble = true;
-        self.episode = self.options.undo.then(|| self.new_episode());
+        self.episode = self.options.undo.then(|| self.new_episode(records));
     }
 }
 

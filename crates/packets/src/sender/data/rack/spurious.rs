@@ -14,7 +14,7 @@ pub(super) struct Episode {
     pub(super) first: Option<u64>,
     /// The earliest retransmission that earlier recoveries left under way: arrivals of those are no originals that came late.
     pub(super) earlier: Option<u64>,
-    /// Those that no duplicate SACK has reported.
+    /// Those that no duplicate SACK has reported, and of earlier ones those that were in flight as the recovery began.
     pub(super) outstanding: u32,
     /// Once recovery is over: acknowledgements of transmissions from this one on are no evidence about it.
     pub(super) until: Option<u64>,
@@ -30,22 +30,30 @@ impl Rack {
     /// retransmission came twice.
     pub(super) fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
         let Some(episode) = &mut self.episode else { return false };
-        let Some(first) = episode.first else { return false };
         if heard.duplicate {
             // A copy of an original, or of a probe, says nothing of a retransmission.
-            if heard.tx < first || self.last_probe == Some(heard.tx) {
+            let since = episode.earlier.into_iter().chain(episode.first).min();
+            if since.is_none_or(|since| heard.tx < since)
+                || self.last_probe == Some(heard.tx)
+                || episode.outstanding == 0
+            {
                 return false;
             }
-            episode.outstanding = episode.outstanding.saturating_sub(1);
+            episode.outstanding -= 1;
             return episode.outstanding == 0;
         }
+        let Some(first) = episode.first else { return false };
         was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
     }
 
-    /// The retransmissions that the recovery that begins now may have to undo. Unlike in Linux, those in flight as it begins are not
-    /// among them: where nothing was lost but all came late, duplicate SACKs of those do not undo its cut.
-    pub(super) fn new_episode(&self) -> Episode {
-        Episode { first: None, earlier: self.again.values().copied().min(), outstanding: 0, until: None }
+    /// The retransmissions that the recovery that begins now may have to undo. As in Linux, those in flight as it begins are among
+    /// them: where all that passed for lost came late, duplicate SACKs of those undo its cut.
+    pub(super) fn new_episode(&self, records: &mut Records) -> Episode {
+        let earlier = self.again.values().copied();
+        let in_flight =
+            |tx: &u64| records.keeps(*tx) && records.at(*tx).fate == Fate::InFlight && self.last_probe != Some(*tx);
+        let outstanding = earlier.clone().filter(in_flight).count() as u32;
+        Episode { first: None, earlier: earlier.min(), outstanding, until: None }
     }
 
     /// Segments taken for lost are in flight again, and recovery is over.

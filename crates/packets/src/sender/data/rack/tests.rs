@@ -546,3 +546,27 @@ fn a_loss_beyond_a_recovery_begins_the_next_one_when_that_ends() {
         assert_eq!(ends.cuts, cuts);
     }
 }
+
+/// The same, where both segments come late rather than never: duplicate SACKs of what was sent again undo each of the two cuts, the
+/// second one too, which began with a retransmission in flight and nothing lost since.
+#[test]
+fn a_recovery_that_begins_with_a_retransmission_in_flight_can_be_undone() {
+    let mut ends = Ends::new(RackOptions { prr: false, ..RackOptions::ALL }, 10.0);
+    ends.send(0);
+    for tx in 1..12 {
+        ends.arrive(tx, 100 * MS + tx as u64);
+        ends.send(100 * MS + tx as u64);
+    }
+    assert_eq!((ends.cuts, &ends.sent[12..15]), (1, &[0, 12, 13][..]));
+    // Segment 12 is sent again, and arrives after the recovery, twice.
+    ends.arrive(14, 200 * MS + 20);
+    let mended = ends.send(200 * MS + 20);
+    assert!(mended.contains(&12), "{mended:?}");
+    let again = ends.sent.iter().rposition(|seq| *seq == 12).unwrap();
+    let outcome = ends.arrive(12, 200 * MS + 30);
+    assert!(outcome.lost && !outcome.losses, "{outcome:?}");
+    assert_eq!((ends.cuts, ends.undone, ends.data.una), (2, 0, 12));
+    assert!(!ends.arrive(13, 300 * MS).spurious, "the original, late");
+    assert!(ends.arrive(again, 300 * MS + 1).spurious, "and its copy");
+    assert_eq!((ends.cuts, ends.undone, ends.data.recovering()), (2, 1, false));
+}
