@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use penstock_law::Values;
 use penstock_law::cc;
-use penstock_law::quantity::Time;
+use penstock_law::quantity::{Bytes, Time};
 
 use super::error::Reported;
 use super::flows::{self, mean_s};
@@ -105,21 +105,25 @@ fn under_way(
 ) -> Result<(), Reported> {
     let mut memory = 0.0;
     let peaks: BTreeMap<&str, u64> = lines.iter().map(|line| (line.name.as_str(), peak(&line.link))).collect();
-    // Looked up once a group: a route and the file may both have thousands of links.
-    let slowest: Vec<Option<&String>> =
-        groups.iter().map(|(_, _, group)| group.forward.iter().min_by_key(|name| peaks.get(name.as_str()))).collect();
     let later: BTreeMap<&str, Time> = lines.iter().map(|line| (line.name.as_str(), longer(&line.link))).collect();
+    let round_trip = |group: &Group| {
+        let late = group.jitter.map_or(Time::ZERO, |(_, most)| most);
+        let ways = group.forward.iter().chain(&group.backward);
+        let longer = ways.filter_map(|name| later.get(name.as_str())).fold(Time::ZERO, |sum, more| sum + *more);
+        flows::extremes(&group.rtt).1 + longer + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
+    };
+    // Looked up once a group, since there may be many groups and links: of the groups of which a link is the slowest, the longest
+    // round trip and the smallest packet.
+    let mut there: BTreeMap<&str, (Time, Bytes)> = BTreeMap::new();
+    for (_, _, group) in groups {
+        let Some(slowest) = group.forward.iter().min_by_key(|name| peaks.get(name.as_str())) else { continue };
+        let (rtt, wire) = (round_trip(group), group.packet(packet).wire);
+        let link = there.entry(slowest).or_insert((rtt, wire));
+        *link = (link.0.max(rtt), link.1.min(wire));
+    }
     for line in lines {
-        let round_trip = |group: &Group| {
-            let late = group.jitter.map_or(Time::ZERO, |(_, most)| most);
-            let ways = group.forward.iter().chain(&group.backward);
-            let longer = ways.filter_map(|name| later.get(name.as_str())).fold(Time::ZERO, |sum, more| sum + *more);
-            flows::extremes(&group.rtt).1 + longer + late + group.ack_jitter.map_or(Time::ZERO, |late| late.between.1)
-        };
-        let there = || groups.iter().zip(&slowest).filter(|(_, slowest)| **slowest == Some(&line.name));
-        let rtt = there().map(|((_, _, group), _)| round_trip(group)).max();
-        let least = there().map(|((_, _, group), _)| group.packet(packet).wire).min().unwrap_or(packet.wire);
-        let packets = peak(&line.link) as f64 / least.bits() * rtt.unwrap_or_default().seconds();
+        let (rtt, least) = there.get(line.name.as_str()).copied().unwrap_or((Time::ZERO, packet.wire));
+        let packets = peak(&line.link) as f64 / least.bits() * rtt.seconds();
         memory += packets * A_PACKET;
         if memory > most.bytes() {
             return Err(line.item.wrong(

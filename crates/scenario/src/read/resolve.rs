@@ -1,5 +1,7 @@
 //! From a tree to a scenario: the top of the file, and checks of the whole.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use penstock_law::quantity::Time;
 
@@ -238,9 +240,13 @@ fn windows(fields: &Fields<'_>, duration: Option<Time>) -> Result<IndexMap<Strin
 
 /// For each link, the largest round-trip time of the flows whose data or acknowledgements cross it.
 fn largest_rtts(lines: &[Line<'_>], groups: &[(String, Item<'_>, Group)]) -> Vec<Option<Time>> {
-    let crossing = |line: &Line<'_>| {
-        let crosses = |group: &Group| group.forward.contains(&line.name) || group.backward.contains(&line.name);
-        groups.iter().filter(|(_, _, g)| crosses(g)).map(|(_, _, g)| flows::extremes(&g.rtt).1).max()
-    };
-    lines.iter().map(crossing).collect()
+    let places: BTreeMap<&str, usize> = lines.iter().enumerate().map(|(at, line)| (line.name.as_str(), at)).collect();
+    let mut largest = vec![None; lines.len()];
+    for (_, _, group) in groups {
+        let rtt = Some(flows::extremes(&group.rtt).1);
+        for at in group.forward.iter().chain(&group.backward).filter_map(|name| places.get(name.as_str())) {
+            largest[*at] = largest[*at].max(rtt);
+        }
+    }
+    largest
 }
