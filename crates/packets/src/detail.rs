@@ -1,7 +1,7 @@
 //! The sending end of a flow whose law requires deliveries: it processes each packet and recoveries, and its window holds
 //! in them too. Every other flow is in `ends`.
 
-use penstock_law::cc::{Delivery, DeliveryEvent, Event, Timing};
+use penstock_law::cc::{Delivery, DeliveryEvent, Event, Marks, Timing};
 use penstock_law::quantity::Time;
 
 use crate::engine::Engine;
@@ -148,7 +148,7 @@ impl Engine {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             if K::OTHER && teller.group.by_time && (outcome.lost || !persistent) {
-                flow.data.reduce(after.window, &outcome);
+                flow.data.reduce(after.window, &outcome, marked > 0 && teller.group.marks == Marks::Congestion);
             }
         }
         if outcome.lost && teller.sampler.enter(flow.data.una, flow.data.recover) {
@@ -278,7 +278,7 @@ impl Engine {
             let after = teller.tell_all(Event::Congestion);
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
-            flow.data.reduce(after.window, &Outcome { lost: true, ..Outcome::default() });
+            flow.data.reduce(after.window, &Outcome { lost: true, ..Outcome::default() }, false);
             if teller.sampler.enter(flow.data.una, flow.data.recover) {
                 teller.tell(DeliveryEvent::RecoveryEntered);
             }

@@ -129,7 +129,7 @@ impl Engine {
         }
         if group.by_time::<K>() {
             if let Some(after) = allowed.as_ref().filter(|_| outcome.lost || !persistent) {
-                flow.data.reduce(after.window, &outcome);
+                flow.data.reduce(after.window, &outcome, marked > 0 && group.marks == Marks::Congestion);
             }
             allowed = allowed.or(back);
         }
@@ -555,7 +555,7 @@ impl Engine {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             // As if one packet had been delivered: the fast retransmit goes out, as in Linux.
-            flow.data.reduce(after.window, &Outcome { lost: true, delivered: 1, ..Outcome::default() });
+            flow.data.reduce(after.window, &Outcome { lost: true, delivered: 1, ..Outcome::default() }, false);
             if let Some(allowed) = flow.by_time(Some(after))
                 && !flow.allow(allowed, group.paced, now)
             {

@@ -39,7 +39,8 @@ pub struct Delivery {
 /// acknowledgement, [`Event::Congestion`](super::Event::Congestion) comes before the recovery that it begins, and the others come last.
 /// A recovery that begins as the last one ends is the same one to a law, as Linux's BBR sees it: the law hears that it is renewed, then
 /// `Congestion`. After a timeout the law hears that the recovery begins.
-/// In quinn, losses, a recovery that begins and one that ends come after the acknowledgement; the end after a timeout comes before.
+/// In quinn, losses, a recovery that begins and one that ends come after the acknowledgement; the end after a timeout comes before;
+/// no recovery is renewed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DeliveryEvent {
     /// An acknowledgement arrived, in recovery too.

@@ -257,14 +257,14 @@ impl Data {
     }
 
     /// A congestion event began with this acknowledgement, of recovery by time: the window falls to the law's output. A
-    /// mark begins a reduction as a loss does, but cannot be undone.
-    pub(crate) fn reduce(&mut self, allowed: f64, outcome: &Outcome) {
+    /// mark begins a reduction as a loss does, but cannot be undone; nor can a loss, where the acknowledgement is also `marked`.
+    pub(crate) fn reduce(&mut self, allowed: f64, outcome: &Outcome, marked: bool) {
         if !outcome.lost {
             self.recover = self.fresh;
         }
         let outstanding = self.fresh - self.una;
         if let Rule::Rack(rack) = &mut self.rule {
-            rack.reduce(&mut self.records, allowed, outstanding, outcome.delivered, outcome.lost);
+            rack.reduce(&mut self.records, allowed, outstanding, outcome.delivered, outcome.lost && !marked);
         }
     }
 

@@ -176,7 +176,7 @@ impl Rack {
         let after = una.max(heard.cumulative);
         let covered = after - una;
         self.fack = self.highest;
-        if self.episode.is_some_and(|episode| episode.until.is_some_and(|until| heard.tx >= until)) {
+        if self.episode.as_ref().is_some_and(|episode| episode.until.is_some_and(|until| heard.tx >= until)) {
             self.episode = None;
         }
         let mut news = News::default();
@@ -490,6 +490,10 @@ impl Rack {
     ) {
         self.episode = (undo && self.options.undo).then(|| self.new_episode(records));
         self.probe_at = None;
+        // The probe that is out has told of its loss (Linux: tlp_high_seq = 0): its end is no second congestion event.
+        if !self.by_timeout {
+            self.probe = None;
+        }
         self.trouble = true;
         if outstanding == 0 {
             // There is no recovery whose end would end the reduction.

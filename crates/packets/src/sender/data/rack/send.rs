@@ -119,7 +119,7 @@ impl Rack {
             self.lost.pop_front();
             if let Some(episode) = &mut self.episode {
                 episode.first.get_or_insert(tx);
-                episode.outstanding += 1;
+                episode.outstanding.insert(tx);
             }
         }
         let in_recovery = una < recover.max(self.timeout_until);

@@ -8,14 +8,14 @@ use crate::sender::data::records::{Fate, Records};
 use crate::sender::data::{Heard, Ledger};
 
 /// Retransmissions of a recovery.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Episode {
     /// The first of them; none yet.
     pub(super) first: Option<u64>,
     /// The earliest retransmission that earlier recoveries left under way: arrivals of those are no originals that came late.
     pub(super) earlier: Option<u64>,
     /// Those that no duplicate SACK has reported, and of earlier ones those that were in flight as the recovery began.
-    pub(super) outstanding: u32,
+    pub(super) outstanding: BTreeSet<u64>,
     /// Once recovery is over: acknowledgements of transmissions from this one on are no evidence about it.
     pub(super) until: Option<u64>,
 }
@@ -32,15 +32,7 @@ impl Rack {
         let Some(episode) = &mut self.episode else { return false };
         if heard.duplicate {
             // A copy of an original, or of a probe, says nothing of a retransmission.
-            let since = episode.earlier.into_iter().chain(episode.first).min();
-            if since.is_none_or(|since| heard.tx < since)
-                || self.last_probe == Some(heard.tx)
-                || episode.outstanding == 0
-            {
-                return false;
-            }
-            episode.outstanding -= 1;
-            return episode.outstanding == 0;
+            return episode.outstanding.remove(&heard.tx) && episode.outstanding.is_empty();
         }
         let Some(first) = episode.first else { return false };
         was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
@@ -52,7 +44,7 @@ impl Rack {
         let earlier = self.again.values().copied();
         let in_flight =
             |tx: &u64| records.keeps(*tx) && records.at(*tx).fate == Fate::InFlight && self.last_probe != Some(*tx);
-        let outstanding = earlier.clone().filter(in_flight).count() as u32;
+        let outstanding = earlier.clone().filter(in_flight).collect();
         Episode { first: None, earlier: earlier.min(), outstanding, until: None }
     }
 

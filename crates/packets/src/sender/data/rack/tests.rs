@@ -20,6 +20,8 @@ struct Ends {
     cumulative: u64,
     undone: u32,
     cuts: u32,
+    /// Acknowledgements echo a mark.
+    marked: bool,
 }
 
 impl Ends {
@@ -28,7 +30,7 @@ impl Ends {
         let data = Data::new(&options, u64::MAX);
         let (sent, times, had) = (Vec::new(), Vec::new(), BTreeSet::new());
         let (ssthresh, before) = (window / 2.0, window);
-        Self { data, window, ssthresh, before, sent, times, had, cumulative: 0, undone: 0, cuts: 0 }
+        Self { data, window, ssthresh, before, sent, times, had, cumulative: 0, undone: 0, cuts: 0, marked: false }
     }
 
     /// One with the recovery of QUIC.
@@ -76,7 +78,7 @@ impl Ends {
         if outcome.lost {
             self.cuts += 1;
             self.before = self.window;
-            self.data.reduce(self.ssthresh, outcome);
+            self.data.reduce(self.ssthresh, outcome, self.marked);
             law = Some(self.ssthresh);
         } else if outcome.spurious {
             self.undone += 1;
@@ -312,6 +314,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
             now += 100 * MS;
         }
         assert_eq!(ends.sent.len(), 10 + lost, "each was sent again once");
+        assert_eq!(ends.cuts, 1, "the probe told of the same event");
     }
 }
 
@@ -569,4 +572,42 @@ fn a_recovery_that_begins_with_a_retransmission_in_flight_can_be_undone() {
     assert!(!ends.arrive(13, 300 * MS).spurious, "the original, late");
     assert!(ends.arrive(again, 300 * MS + 1).spurious, "and its copy");
     assert_eq!((ends.cuts, ends.undone, ends.data.recovering()), (2, 1, false));
+}
+
+/// The same losses, and the path copies a packet of new data, or one retransmission twice: that undoes nothing.
+#[test]
+fn copies_by_the_path_undo_nothing() {
+    let mut ends = Ends::new(RackOptions { prr: false, ..RackOptions::ALL }, 10.0);
+    ends.send(0);
+    for tx in 2..12 {
+        ends.arrive(tx, 100 * MS + tx as u64);
+        ends.send(100 * MS + tx as u64);
+    }
+    let again = [0, 1].map(|lost| ends.sent.iter().rposition(|seq| *seq == lost).unwrap());
+    assert_eq!((ends.cuts, again), (1, [12, 13]));
+    for tx in [14, 14, 12, 12, 12] {
+        assert!(!ends.arrive(tx, 200 * MS).spurious, "{tx}");
+    }
+    assert_eq!(ends.undone, 0);
+    assert!(ends.arrive(13, 200 * MS).covered > 0);
+}
+
+/// A segment came late and was sent again. Its duplicate SACK undoes the cut, unless the acknowledgement that began the recovery also
+/// echoed a mark: Linux undoes nothing then.
+#[test]
+fn a_loss_beside_a_mark_is_not_undone() {
+    for marked in [false, true] {
+        let mut ends = Ends::new(RackOptions::ALL, 10.0);
+        ends.marked = marked;
+        ends.send(0);
+        for tx in 1..10 {
+            ends.arrive(tx, 100 * MS);
+            ends.send(100 * MS);
+        }
+        let again = ends.sent.iter().rposition(|seq| *seq == 0).unwrap();
+        assert!(again > 9 && ends.cuts == 1);
+        assert!(!ends.arrive(0, 190 * MS).spurious || !marked);
+        ends.arrive(again, 200 * MS);
+        assert_eq!(ends.undone, u32::from(!marked));
+    }
 }
