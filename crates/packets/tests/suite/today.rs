@@ -293,6 +293,34 @@ fn prague_has_two_marks_a_round_trip() {
     assert_missed(&missed, MARKS_MISSED);
 }
 
+/// The same beside two CUBIC at 1, 4 and 10 Gbit/s. Each sender begins with its share: Prague comes to rest within some W/4 round
+/// trips, where W is its window.
+#[test]
+#[ignore = "minutes of packets: `make nightly` runs it"]
+fn prague_has_two_marks_a_round_trip_at_gigabits() {
+    let mut missed = Vec::new();
+    for (rate, [warmup, duration]) in [(1.0, [100, 300]), (4.0, [200, 600]), (10.0, [400, 1000])] {
+        let share = (rate * 1e9 / 3.0 / 12_000.0 * 0.03) as u32;
+        let hosts = format!("profile = \"linux\", initial_window = {share}, ssthresh = {share}");
+        let changes = [
+            ("rate   = \"100 Mbit/s\"", &*format!("rate   = \"{rate} Gbit/s\"")),
+            ("\"20 ms\"", "\"30 ms\""),
+            ("duration = \"60 s\"", &*format!("duration = \"{duration} s\"")),
+            ("warmup   = \"20 s\"", &*format!("warmup   = \"{warmup} s\"\nsample = \"10 s\"")),
+            ("[flows.cubic]", "[flows.cubic]\ncount = 2"),
+            ("profile = \"linux\"", &*hosts),
+        ];
+        let run = today_with("prague-beside-cubic.toml", &changes);
+        let found = group(&run, "prague");
+        let marks = found.throughput_packets_per_s * found.mark_rate * found.rtt_mean_s.unwrap().max(0.025);
+        eprintln!("{rate} Gbit/s: {marks:.2} marks a round trip");
+        if (marks / 2.0 - 1.0).abs() > 0.2 {
+            missed.push(format!("{rate}"));
+        }
+    }
+    assert_missed(&missed, &["1", "4", "10"]);
+}
+
 /// Flows of 5 and 20 ms share equally, within 10 %: both behave as if they had 25 ms. Flows of 25 and 100 ms share as their round
 /// trips are, within 10 %. Beside one CUBIC over DualPI2 and over PI, which mark by chance, and alone over DualPI2, which marks by
 /// a ramp.
