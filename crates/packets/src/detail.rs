@@ -220,13 +220,17 @@ impl Engine {
         true
     }
 
-    /// The timing output of the law of a flow as it begins.
-    pub(crate) fn first_timing(&mut self, at: usize) {
+    /// The timing output of the law of a flow as it begins. What is of another part than this engine's is stamped only.
+    pub(crate) fn first_timing(&mut self, at: usize, is_own: bool) {
         let flow = &mut self.flows[at];
         let Some(sampler) = &mut flow.sampler else { return };
         let timing = self.groups[flow.group as usize].windows.timing(flow.index as usize);
         sampler.time(timing, self.now.max(flow.start));
-        self.set_alarm(at);
+        if is_own {
+            self.set_alarm(at);
+        } else if sampler.wake < sampler.alarm {
+            self.agenda.stamp();
+        }
     }
 
     /// An event that comes to every law, and not from an acknowledgement.

@@ -59,7 +59,7 @@ pub(crate) const BETWEEN_LOOKS: u64 = (1 << 14) - 1;
 
 /// With so many flows and more, the data of a packet are seldom in the processor's nearest caches. A flow has a kibibyte of
 /// it, with the slots in rings that come next: of 512 flows it stays in a megabyte, and looking ahead costs a twelfth.
-const CROWD: usize = 1024;
+pub(crate) const CROWD: usize = 1024;
 
 /// A run.
 pub(crate) struct Engine {
@@ -216,7 +216,7 @@ impl Engine {
 
     /// The output of a law that is no valid number, if there was one.
     #[cold]
-    fn faults(&mut self) -> Result<(), RunError> {
+    pub(crate) fn faults(&mut self) -> Result<(), RunError> {
         let links = self.links.iter().find_map(Link::fault);
         let fault =
             self.fault.take().or(links).or_else(|| self.conditioners.iter().find_map(CustomerConditioner::fault));
@@ -225,7 +225,7 @@ impl Engine {
 
     /// Takes the samples that are due before `time`, and not after the end.
     #[cold]
-    fn read_before(&mut self, time: u64, measure: &mut Measure) {
+    pub(crate) fn read_before(&mut self, time: u64, measure: &mut Measure) {
         while measure.next() < time && measure.next() <= self.end {
             let at = measure.next();
             measure.read(self, at);
@@ -233,7 +233,7 @@ impl Engine {
     }
 
     #[inline]
-    fn happen(&mut self, entity: u32) {
+    pub(crate) fn happen(&mut self, entity: u32) {
         let n = self.numbering;
         if entity < n.ports {
             self.arrive(entity);

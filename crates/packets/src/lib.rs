@@ -18,13 +18,17 @@ mod engine;
 mod entry;
 mod feedback;
 mod flow;
+mod gate;
 mod handshake;
 mod kind;
 mod line;
+mod lineage;
 mod loss;
 mod measure;
 mod options;
 mod packet;
+mod partition;
+mod parts;
 mod plan;
 mod receiver;
 mod receiving;
@@ -38,6 +42,7 @@ mod traffic;
 use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
+pub use parts::Parts;
 pub use simulation::{Counters, Simulation};
 
 /// The packets world.

@@ -26,6 +26,7 @@ use crate::line::{APART, ECN, Line, MARKS};
 use crate::loss::Losses;
 use crate::measure::Measure;
 use crate::packet::{ECT, LOW};
+use crate::partition::Partition;
 use crate::receiver::{Habits, Receiver};
 use crate::sender::bottleneck::Known;
 use crate::sender::burst::Burst;
@@ -40,6 +41,12 @@ use routes::Routes;
 
 /// Builds the engine that will run `scenario`.
 pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
+    build_part(scenario, None).map(|(engine, _)| engine)
+}
+
+/// The same, or the engine of one part of a cut, and the part that each line leads to. An engine of a part has all there is,
+/// under the numbers that all parts use, but only what is of the part happens there.
+pub(crate) fn build_part(scenario: &Scenario, cut: Option<Part<'_>>) -> Result<(Engine, Vec<u32>), RunError> {
     let mut routes = Routes::default();
     let classes = scenario.class_names().len();
     let mut parts = Parts::default();
@@ -50,7 +57,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
     let ack_size = size_on_wire(scenario.packet.ack)?;
     let mut refusals = Vec::new();
     for (name, group) in &scenario.groups {
-        match parts.group(scenario, &mut routes, name, group) {
+        match parts.group(scenario, (&mut routes, cut.map(|part| part.cut)), name, group) {
             Ok(()) => {}
             // The world can run the scenario: the law is wrong.
             Err(error @ RunError::Law { .. }) => return Err(error),
@@ -110,9 +117,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         client.entity += numbering.rare;
     }
     // A bucket about as wide as two events are apart when every line is busy.
-    let busiest: f64 = scenario.links.values().map(|link| link.rate.packets_per_s(scenario.packet.wire)).sum();
-    let agenda =
-        Agenda::new(numbering.rare as usize + rare.len(), lines.len(), (1e12 / busiest).clamp(1.0, 1e12) as u64);
+    let own = scenario.links.values().zip(0..).filter(|(_, at)| cut.is_none_or(|part| part.has_link(*at)));
+    let busiest: f64 = own.map(|(link, _)| link.rate.packets_per_s(scenario.packet.wire)).sum();
+    let busy = cut.map_or(lines.len(), |part| routes.lead_to.iter().filter(|to| **to == part.number).count());
+    let agenda = Agenda::new(numbering.rare as usize + rare.len(), busy, (1e12 / busiest).clamp(1.0, 1e12) as u64);
     let mut engine = Engine {
         now: 0,
         end: scenario.duration.0,
@@ -151,9 +159,29 @@ pub(crate) fn build(scenario: &Scenario) -> Result<Engine, RunError> {
         crossed: 0,
         measure: Some(Box::new(Measure::new(scenario))),
     };
-    schedule_first(scenario, &mut engine);
-    (0..engine.flows.len()).for_each(|at| engine.first_timing(at));
-    Ok(engine)
+    schedule_first(scenario, &mut engine, cut);
+    for at in 0..engine.flows.len() {
+        let is_own = cut.is_none_or(|part| part.has_sender(engine.flows[at].group));
+        engine.first_timing(at, is_own);
+    }
+    Ok((engine, routes.lead_to))
+}
+
+/// A part of a cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) cut: &'a Partition,
+    pub(crate) number: u32,
+}
+
+impl Part<'_> {
+    fn has_link(self, link: usize) -> bool {
+        self.cut.links[link] == self.number
+    }
+
+    fn has_sender(self, group: u32) -> bool {
+        self.cut.senders[group as usize] == self.number
+    }
 }
 
 /// Parts that are built group by group. Agenda indices count from the first rare one.
@@ -174,7 +202,7 @@ impl Parts {
     fn group(
         &mut self,
         scenario: &Scenario,
-        routes: &mut Routes,
+        (routes, cut): (&mut Routes, Option<&Partition>),
         name: &str,
         group: &model::Group,
     ) -> Result<(), RunError> {
@@ -230,7 +258,7 @@ impl Parts {
         flags |= if needs.low_latency { LOW } else { 0 };
         for (index, (rtt, start)) in group.rtts(name, scenario.seed).into_iter().zip(starts).enumerate() {
             let number = self.flows.len() as u32;
-            let route = routes.of(scenario, name, group, rtt)?;
+            let route = routes.of(scenario, name, group, rtt, cut)?;
             let allowed = windows.start(index);
             if !allowed.is_sound() {
                 let (whose, law) = (format!("flows.{name}, flow {index}"), group.cc.law.name);
@@ -459,45 +487,58 @@ impl Parts {
     }
 }
 
-/// Puts the first event of every port, flow and timer on the agenda.
-fn schedule_first(scenario: &Scenario, engine: &mut Engine) {
+/// Puts the first event of every port, flow and timer on the agenda. What is of another part only takes its stamp, so that a
+/// stamp means the same in all parts.
+fn schedule_first(scenario: &Scenario, engine: &mut Engine, cut: Option<Part<'_>>) {
     let n = engine.numbering;
+    let schedule = |agenda: &mut Agenda, is_own: bool, entity: u32, time: u64| {
+        if is_own {
+            agenda.schedule_last(entity, time);
+        } else {
+            agenda.stamp();
+        }
+    };
     for (at, link) in engine.links.iter().enumerate() {
         let period = link.station.period();
         if period != Time::NEVER {
-            engine.agenda.schedule_last(n.ports + at as u32, period.0);
+            let is_own = cut.is_none_or(|part| part.has_link(at));
+            schedule(&mut engine.agenda, is_own, n.ports + at as u32, period.0);
         }
     }
     for (at, flow) in engine.flows.iter_mut().enumerate() {
         flow.burst.scheduled = true;
-        engine.agenda.schedule_last(n.send + at as u32, flow.start);
+        let is_own = cut.is_none_or(|part| part.has_sender(flow.group));
+        schedule(&mut engine.agenda, is_own, n.send + at as u32, flow.start);
     }
     let mut phases: Vec<Stream> =
         scenario.groups.keys().map(|name| scenario.seed.stream(&format!("flows.{name}/phase"))).collect();
     for (at, what) in engine.rare.iter().enumerate() {
-        let time = match *what {
+        let (time, whose) = match *what {
             Now::Tick(flow) => {
                 let flow = &engine.flows[flow as usize];
                 let period = engine.groups[flow.group as usize].period;
-                flow.start + (phases[flow.group as usize].unit() * period as f64) as u64
+                (flow.start + (phases[flow.group as usize].unit() * period as f64) as u64, flow.group)
             }
             Now::Turn(flow) => {
                 let flow = &engine.flows[flow as usize];
                 let source = &mut engine.sources[flow.source as usize];
                 let (on, _) = source.on_off.expect("only such flows take turns");
-                flow.start.saturating_add(on.draw(&mut source.turns).0.max(1))
+                (flow.start.saturating_add(on.draw(&mut source.turns).0.max(1)), flow.group)
             }
             Now::Arrival(group) => {
                 let (first, last) = engine.groups[group as usize].flows;
                 let starts = engine.flows[first as usize..last as usize].iter().map(|flow| flow.start);
                 let supply = engine.supplies[group as usize].as_mut().expect("only such groups have arrivals");
-                starts.min().unwrap_or(0).saturating_add(supply.gap.draw(&mut supply.gaps).0)
+                (starts.min().unwrap_or(0).saturating_add(supply.gap.draw(&mut supply.gaps).0), group)
             }
-            Now::Client(client) => engine.flows[engine.clients[client as usize].first as usize].start,
-            Now::Step(group) => engine.groups[group as usize].next_step,
+            Now::Client(client) => {
+                let flow = &engine.flows[engine.clients[client as usize].first as usize];
+                (flow.start, flow.group)
+            }
+            Now::Step(group) => (engine.groups[group as usize].next_step, group),
             Now::Ack(_) | Now::Clock(_) | Now::Alarm(_) | Now::Begin(_) | Now::Line(_) | Now::Pause => continue,
         };
-        engine.agenda.schedule_last(n.rare + at as u32, time);
+        schedule(&mut engine.agenda, cut.is_none_or(|part| part.has_sender(whose)), n.rare + at as u32, time);
     }
 }
 

@@ -137,7 +137,7 @@ impl Engine {
                 return self.refuse(at, allowed);
             }
             flow.burst.space(allowed.gap_s);
-            self.first_timing(at);
+            self.first_timing(at, true);
             let flow = &mut self.flows[at];
             let group = &self.groups[flow.group as usize];
             if group.handshake {

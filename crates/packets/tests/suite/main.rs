@@ -23,6 +23,7 @@ mod laws_of_nature;
 mod lead_lag;
 mod learning;
 mod packet_sizes;
+mod parts;
 mod paths;
 mod response;
 mod same_bits;
