@@ -229,12 +229,24 @@ impl Port {
     /// a packet, not later than the port's memory after the departure.
     #[inline]
     pub fn marks(&mut self, departure: Time, coin: impl FnOnce() -> f64) -> bool {
+        let marked = self.will_mark(departure, coin);
+        self.account.counters.marks += u64::from(marked);
+        marked
+    }
+
+    /// The same before the packet is at the far end of the line, but not before its departure. Such a mark is not counted, but by
+    /// [`Port::count_mark`].
+    #[inline]
+    pub fn will_mark(&self, departure: Time, coin: impl FnOnce() -> f64) -> bool {
         let tick = departure.0 / self.period.0;
         let at = (tick.max(self.first_tick) - self.first_tick) as usize;
         let chance = self.said[at.min(self.said.len() - 1)];
-        let marked = toss(&chance, true, coin) == Verdict::Mark;
-        self.account.counters.marks += u64::from(marked);
-        marked
+        toss(&chance, true, coin) == Verdict::Mark
+    }
+
+    /// A packet that [`Port::will_mark`] has marked is at the far end of the line.
+    pub fn count_mark(&mut self) {
+        self.account.counters.marks += 1;
     }
 
     /// The line's rate at the start; the mean of a trace.

@@ -55,8 +55,9 @@ impl Partition {
         let mut together = Together::new(scenario.links.len());
         bind(scenario, engine, &ends, &mut together);
         for step in &steps {
-            // Its marks are drawn at the far end of its line, from what its law says.
-            if engine.links[step.from].station.marks_at_departure() || step.delay == 0 {
+            // Where marks are drawn at the far end of a line, its elements know when a packet left.
+            let link = &engine.links[step.from];
+            if link.station.marks_at_departure() && link.losses.elements.is_some() || step.delay == 0 {
                 together.join(step.from, step.to);
             }
         }

@@ -8,7 +8,8 @@
 //! whole numbers (losses, bytes of classes), in which order does not matter. So the bits of a part depend on its own events and
 //! their order alone. That order is the one engine's, by induction over its events: let all events before some event be the same,
 //! part by part in the same order. Then this one is there too, since the event that scheduled it was, and its part does not miss it:
-//! what comes from another part is there before the span of its time begins. Two events of a part are in the order of their times.
+//! what comes from another part is there before the span of its time begins. (A mark that its queue decides at departure is drawn before
+//! it goes over, by what the law said then; it counts when the packet comes out.) Two events of a part are in the order of their times.
 //! Of one time, the one engine takes first what was scheduled first, by its stamps. If the part itself has scheduled both, its
 //! stamps tell the same, since it was in the same order that it gave them. If not, [`lineage`](crate::lineage) compares the events
 //! that scheduled them in the same way, down to the start. Where that is not remembered, the run is undecided, and so it is where
@@ -226,12 +227,7 @@ impl Parts {
         let events = side.events();
         let stamps = side.remember(&mut open(&self.histories[number]));
         self.stamps.fetch_add(stamps.into(), Ordering::Relaxed);
-        side.send(|to, line, packets| {
-            let mut mail = open(&self.mail[1 - turn][number * parts + to as usize]);
-            while !packets.is_empty() {
-                mail.push((line, packets.pop()));
-            }
-        });
+        side.send(until, |to| open(&self.mail[1 - turn][number * parts + to as usize]));
         events
     }
 

@@ -2,22 +2,25 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::DerefMut;
 
+use penstock_law::quantity::Time;
 use penstock_link::Ring;
 use penstock_scenario::world::RunError;
 
 use crate::engine::{CROWD, Engine};
 use crate::flow::NONE;
+use crate::line::{Line, MARKS};
 use crate::lineage::{Ages, Given, Happened, History, Parent, among, is_before};
-use crate::packet::{ACK, Packet};
+use crate::packet::{ACK, CE, ECT, Packet};
 use crate::partition::Partition;
+use crate::station::{Link, Station};
 
 /// A part.
 pub(super) struct Side {
     number: u32,
     pub(super) engine: Engine,
-    /// Lines to other parts: which part, and the line.
-    outgoing: Vec<(u32, u32)>,
+    outgoing: Vec<Outgoing>,
     incoming: Vec<Incoming>,
     /// The place among those of each line.
     places: Vec<u32>,
@@ -28,6 +31,16 @@ pub(super) struct Side {
     ages: Ages,
     /// The stamp given next when the span before was over.
     stamp: u32,
+}
+
+/// A line to another part.
+struct Outgoing {
+    line: u32,
+    to: u32,
+    /// Where its marks are drawn as packets come out: when those come out that were marked, which are not counted before.
+    marked: Option<Ring<u64>>,
+    /// [`FIRST`] is on it.
+    guarded: bool,
 }
 
 /// A line from another part.
@@ -51,10 +64,14 @@ impl Side {
         let (mut incoming, mut outgoing) = (Vec::new(), Vec::new());
         for (line, to) in (0..).zip(lead_to) {
             let from = cut.links[engine.lines[line as usize].port as usize];
+            let own = &mut engine.lines[line as usize];
             if from == number && *to != number {
-                engine.lines[line as usize].packets.push(FIRST);
-                outgoing.push((*to, line));
+                own.packets.push(FIRST);
+                let marked = (own.decides & MARKS != 0).then(Ring::new);
+                outgoing.push(Outgoing { line, to: *to, marked, guarded: true });
             } else if from != number && *to == number {
+                // They are marked where they come from.
+                own.decides &= !MARKS;
                 places[line as usize] = incoming.len() as u32;
                 incoming.push(Incoming { line, from, packets: Ring::new() });
             }
@@ -189,14 +206,44 @@ impl Side {
         next.wrapping_sub(std::mem::replace(&mut self.stamp, next))
     }
 
-    /// The span is over: packets go to other parts, each line's at once.
-    pub(super) fn send(&mut self, mut go: impl FnMut(u32, u32, &mut Ring<Packet>)) {
-        for (to, line) in &self.outgoing {
-            let packets = &mut self.engine.lines[*line as usize].packets;
-            if packets.len() > 1 {
+    /// The span until `until` is over: packets go to other parts, by the mail to each.
+    pub(super) fn send<M: DerefMut<Target = Vec<(u32, Packet)>>>(&mut self, until: u64, mail_to: impl Fn(u32) -> M) {
+        let Engine { lines, links, keys, .. } = &mut self.engine;
+        for Outgoing { line: number, to, marked, guarded } in &mut self.outgoing {
+            let Line { port, delay, packets, .. } = &mut lines[*number as usize];
+            let Link { station, coins, .. } = &mut links[*port as usize];
+            if let (Some(marked), Station::Port(port)) = (&mut *marked, &mut *station) {
+                while marked.front().is_some_and(|at| *at < until) {
+                    marked.pop();
+                    port.count_mark();
+                }
+            }
+            if packets.len() == usize::from(*guarded) {
+                continue;
+            }
+            if std::mem::take(guarded) {
                 packets.pop();
-                go(*to, *line, packets);
+            }
+            let mut mail = mail_to(*to);
+            while let Some(head) = packets.front() {
+                let departure = head.at.saturating_sub(*delay);
+                // A mark is decided at departure: who has not left yet stays.
+                if marked.is_some() && departure >= until {
+                    break;
+                }
+                let mut packet = packets.pop();
+                if let (Some(marked), Station::Port(port)) = (&mut *marked, &mut *station)
+                    && packet.is(ECT)
+                    && port.will_mark(Time(departure), || coins.of(packet.identity(keys)))
+                {
+                    packet.flags |= CE;
+                    marked.push(packet.at);
+                }
+                mail.push((*number, packet));
+            }
+            if packets.is_empty() {
                 packets.push(FIRST);
+                *guarded = true;
             }
         }
     }

@@ -77,6 +77,18 @@ fn a_parking_lot_has_the_same_bits_in_parts() {
     }
 }
 
+/// Senders at two links that lead to a third start at the same moment, and stay in step: what they have scheduled ties there, and so
+/// do the events before, down to the start. The groups are not in the order of their links.
+#[test]
+fn events_of_one_time_are_told_apart_down_to_the_start() {
+    let text = "format = 1\nduration = \"4 s\"\nwarmup = \"1 s\"\npacket = \"1500 B\"\n[defaults.links]\nrate = \"12 Mbit/s\"\n\
+        delay = \"2 ms\"\nbuffer = \"90 packets\"\n[links.a]\nfrom = \"x\"\nto = \"z\"\n[links.b]\nfrom = \"y\"\nto = \"z\"\n\
+        [links.c]\nfrom = \"z\"\nto = \"end\"\nbuffer = \"7 packets\"\n[defaults.flows]\ncount = 4\nto = \"end\"\nrtt = \"40 ms\"\n\
+        start = \"0 s\"\ncc = { law = \"newreno\" }\n[flows.at_b]\nfrom = \"y\"\n[flows.at_a]\nfrom = \"x\"\ncount = 1\nsender = { initial_window = 10 }\n";
+    let scenario = scenario(text);
+    assert_eq!(all_alike("in step", &scenario, &run_scenario(&scenario)), [2, 3, 3]);
+}
+
 /// The first cell of each scenario of a folder, without its files in other folders.
 fn shipped(folder: &str) -> Vec<(PathBuf, Scenario)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
@@ -278,8 +290,8 @@ fn what_is_not_divided_says_why() {
     let one = "format = 1\nduration = \"1 s\"\nwarmup = \"0.1 s\"\n[links.b]\nfrom = \"l\"\nto = \"r\"\nrate = \"9 Mbit/s\"\ndelay = \"1 ms\"\n\
                buffer = \"9 packets\"\n[flows.f]\nfrom = \"l\"\nto = \"r\"\nrtt = \"9 ms\"\ncc = { law = \"newreno\" }\n";
     assert!(why(one).unwrap_err().contains("one link"));
-    let price = lot.replace("delay = \"2 ms\"", "delay = \"2 ms\"\naqm = { law = \"price\" }");
-    assert!(why(&price).unwrap_err().contains("no line with a delay"));
+    let near = lot.replace("delay = \"2 ms\"", "delay = \"0 s\"");
+    assert!(why(&near).unwrap_err().contains("no line with a delay"));
     let mut eye = Eye(0);
     assert!(divided(&scenario(&lot), 2, &mut eye).unwrap_err().contains("watched"));
 }
