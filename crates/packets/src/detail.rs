@@ -220,7 +220,7 @@ impl Engine {
         true
     }
 
-    /// The timing output of the law of a flow as it begins. What is of another part than this engine's is stamped only.
+    /// The timing output of the law of a flow as it begins. A flow of another part than this engine's is stamped only.
     pub(crate) fn first_timing(&mut self, at: usize, is_own: bool) {
         let flow = &mut self.flows[at];
         let Some(sampler) = &mut flow.sampler else { return };

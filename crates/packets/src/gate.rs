@@ -1,15 +1,15 @@
 //! A gate that threads pass together: none goes on before all have come.
 //!
-//! Who waits looks for a while, and then sleeps. To be woken takes longer than most waits where each thread has a processor of
-//! its own; where it has none, looking keeps the others from their work. So a thread looks longer after waits that ended while it
-//! looked, and less long after others.
+//! Who waits looks for a while, and then sleeps. Where each thread has a processor of its own, looking is faster: to be woken takes longer
+//! than most waits, and the two may then share one processor. Where threads share processors, looking keeps the others from their work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The most and the fewest looks at the gate before a thread sleeps. The most take a tenth of a millisecond or two.
-const MOST_LOOKS: u32 = 1 << 12;
-const FEWEST_LOOKS: u32 = 1 << 4;
+/// Looks at the gate before a thread sleeps, where threads share processors, and where each has its own. The many take a
+/// millisecond or less.
+const FEW_LOOKS: u32 = 1 << 4;
+const MANY_LOOKS: u32 = 1 << 15;
 
 /// Why a gate stays shut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub(crate) enum Shut {
 #[derive(Debug)]
 pub(crate) struct Gate {
     threads: usize,
+    looks: u32,
     here: AtomicUsize,
     /// How often it has opened.
     turn: AtomicUsize,
@@ -37,25 +38,20 @@ pub(crate) struct Gate {
     bell: Condvar,
 }
 
-/// How long a thread looks.
-#[derive(Debug)]
-pub(crate) struct Patience(u32);
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self(MOST_LOOKS)
-    }
-}
-
 impl Gate {
     pub(crate) fn new(threads: usize) -> Self {
         let zero = || AtomicUsize::new(0);
         let (bed, bell) = (Mutex::new(()), Condvar::new());
-        Self { threads, here: zero(), turn: zero(), shut: zero(), asleep: zero(), bed, bell }
+        Self { threads, looks: FEW_LOOKS, here: zero(), turn: zero(), shut: zero(), asleep: zero(), bed, bell }
+    }
+
+    /// Each thread has a processor of its own.
+    pub(crate) fn look_longer(&mut self) {
+        self.looks = MANY_LOOKS;
     }
 
     /// Waits for all others; whether the gate opens.
-    pub(crate) fn pass(&self, patience: &mut Patience) -> bool {
+    pub(crate) fn pass(&self) -> bool {
         let turn = self.turn.load(Ordering::SeqCst);
         if self.here.fetch_add(1, Ordering::SeqCst) + 1 == self.threads {
             self.here.store(0, Ordering::SeqCst);
@@ -64,14 +60,12 @@ impl Gate {
             return self.is_shut().is_none();
         }
         let waits = || self.turn.load(Ordering::SeqCst) == turn && self.is_shut().is_none();
-        for _ in 0..patience.0 {
+        for _ in 0..self.looks {
             if !waits() {
-                patience.0 = (2 * patience.0).min(MOST_LOOKS);
                 return self.is_shut().is_none();
             }
             std::hint::spin_loop();
         }
-        patience.0 = (patience.0 / 2).max(FEWEST_LOOKS);
         // Who opens or shuts the gate does so before it looks for sleepers, and these are counted before they look again.
         let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
         self.asleep.fetch_add(1, Ordering::SeqCst);
@@ -120,17 +114,21 @@ mod tests {
     /// Three threads count rounds: none is ever more than one round ahead of another.
     #[test]
     fn nobody_is_ahead() {
-        let (gate, rounds) = (Gate::new(3), [const { AtomicUsize::new(0) }; 3]);
+        let (mut gate, rounds) = (Gate::new(3), [const { AtomicUsize::new(0) }; 3]);
+        nobody_is_ahead_at(&gate, &rounds);
+        gate.look_longer();
+        nobody_is_ahead_at(&gate, &rounds);
+    }
+
+    fn nobody_is_ahead_at(gate: &Gate, rounds: &[AtomicUsize; 3]) {
         thread::scope(|scope| {
-            for own in &rounds {
-                let (gate, rounds) = (&gate, &rounds);
+            for own in rounds {
                 scope.spawn(move || {
-                    let mut patience = Patience::default();
                     for round in 0..2000 {
                         own.store(round, Ordering::Release);
-                        assert!(gate.pass(&mut patience));
+                        assert!(gate.pass());
                         assert!(rounds.iter().all(|other| other.load(Ordering::Acquire).abs_diff(round) <= 1));
-                        assert!(gate.pass(&mut patience));
+                        assert!(gate.pass());
                     }
                 });
             }
@@ -142,12 +140,12 @@ mod tests {
     fn a_shut_gate_lets_nobody_wait() {
         let gate = Gate::new(2);
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| gate.pass(&mut Patience::default()));
+            let waiting = scope.spawn(|| gate.pass());
             gate.shut(Shut::Undecided);
             gate.shut(Shut::Stopped);
             assert!(!waiting.join().unwrap());
         });
         assert_eq!(gate.is_shut(), Some(Shut::Undecided));
-        assert!(!gate.pass(&mut Patience::default()));
+        assert!(!gate.pass());
     }
 }

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-/// So many events are remembered of each part: of a second and more, and 24 MB.
+/// So many events are remembered of each part at the most: 16 MB.
 const REMEMBERED: usize = 1 << 20;
 
 /// An event, by the part that scheduled it and the stamp that it got there.
@@ -23,12 +23,37 @@ pub(crate) struct Given {
 /// An event that a part has processed, and the first stamp that it could give.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Happened {
-    pub(crate) time: u64,
-    pub(crate) event: Given,
-    pub(crate) first: u32,
+    /// The time, and in the lowest bits which part has scheduled it.
+    when: u64,
+    stamp: u32,
+    first: u32,
 }
 
-/// What scheduled an event.
+// One is written for each event.
+const _: () = assert!(size_of::<Happened>() == 16);
+
+/// Bits of the number of a part.
+const PART: u32 = 8;
+
+/// A time from which on no event can be remembered [ps].
+pub(crate) const LATEST: u64 = 1 << (u64::BITS - PART);
+
+impl Happened {
+    pub(crate) fn new(time: u64, event: Given, first: u32) -> Self {
+        debug_assert!(time < LATEST && event.part < 1 << PART);
+        Self { when: time << PART | u64::from(event.part), stamp: event.stamp, first }
+    }
+
+    fn time(self) -> u64 {
+        self.when >> PART
+    }
+
+    fn event(self) -> Given {
+        Given { part: self.when as u32 & ((1 << PART) - 1), stamp: self.stamp }
+    }
+}
+
+/// The origin of an event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Parent {
     /// The start of the run.
@@ -41,41 +66,55 @@ pub(crate) enum Parent {
 /// The last events of a part.
 #[derive(Debug, Default)]
 pub(crate) struct History {
-    events: VecDeque<Happened>,
+    /// Those of each span, none of them empty.
+    spans: VecDeque<Vec<Happened>>,
+    events: usize,
     /// The stamp that was to be given next after them.
     next: u32,
     /// There were others before them.
     forgets: bool,
+    /// Lists for later spans.
+    empty: Vec<Vec<Happened>>,
 }
 
-/// What scheduled the event of a stamp of this part, if it is one of these, which follow on each other until now, when `next` is the
-/// stamp to be given.
+/// The last of these events that could give a stamp, `next` being the stamp that was to be given after them.
 pub(crate) fn among(events: &[Happened], next: u32, stamp: u32) -> Option<Happened> {
+    // Stamps go round: they are compared by their age.
     let age = next.wrapping_sub(stamp);
     let after = events.partition_point(|event| next.wrapping_sub(event.first) >= age);
     after.checked_sub(1).map(|at| events[at])
 }
 
 impl History {
-    /// Appends events, after which `next` is the stamp to be given.
-    pub(crate) fn append(&mut self, events: &mut Vec<Happened>, next: u32) {
-        self.events.extend(events.drain(..));
-        let beyond = self.events.len().saturating_sub(REMEMBERED);
-        if beyond > 0 {
-            self.events.drain(..beyond);
-            self.forgets = true;
-        }
+    /// Takes the events of a span, after which `next` is the stamp to be given. Spans that ended before `since` need not be kept.
+    pub(crate) fn append(&mut self, events: &mut Vec<Happened>, next: u32, since: u64) {
         self.next = next;
+        if events.is_empty() {
+            return;
+        }
+        self.events += events.len();
+        let empty = self.empty.pop().unwrap_or_default();
+        self.spans.push_back(std::mem::replace(events, empty));
+        while self.spans.len() > 1
+            && let Some(oldest) = self.spans.front()
+            && (self.events > REMEMBERED || oldest.last().is_some_and(|last| last.time() < since))
+            && let Some(mut oldest) = self.spans.pop_front()
+        {
+            self.events -= oldest.len();
+            self.forgets = true;
+            oldest.clear();
+            self.empty.push(oldest);
+        }
     }
 
-    /// What scheduled the event of a stamp of this part.
+    /// The origin of the event of a stamp of this part.
     pub(crate) fn parent(&self, stamp: u32) -> Parent {
-        // Stamps go round: they are compared by their age.
         let age = self.next.wrapping_sub(stamp);
-        let after = self.events.partition_point(|event| self.next.wrapping_sub(event.first) >= age);
-        match (after.checked_sub(1), self.events.front()) {
-            (Some(at), _) => Parent::Event(self.events[at]),
-            (None, Some(oldest)) if self.forgets => Parent::Forgotten(oldest.time),
+        let after = self.spans.partition_point(|span| self.next.wrapping_sub(span[0].first) >= age);
+        let found = after.checked_sub(1).and_then(|at| among(&self.spans[at], self.next, stamp));
+        match (found, self.spans.front()) {
+            (Some(event), _) => Parent::Event(event),
+            (None, Some(oldest)) if self.forgets => Parent::Forgotten(oldest[0].time()),
             (None, _) => Parent::Start,
         }
     }
@@ -88,7 +127,7 @@ impl History {
 pub(crate) struct Ages {
     /// How many stamps all parts together had given at some moments, and the next one of this part then.
     moments: VecDeque<(u64, u32)>,
-    /// What this part stamped before this one is old.
+    /// Events that this part stamped before this one are old.
     old: Option<u32>,
     /// The time of the last event, and whether that was old.
     last: (u64, bool),
@@ -129,13 +168,13 @@ pub(crate) fn is_before(mut a: Given, mut b: Given, parent: impl Fn(Given) -> Pa
             return Some((a.stamp.wrapping_sub(b.stamp) as i32) < 0);
         }
         match (parent(a), parent(b)) {
-            (Parent::Event(x), Parent::Event(y)) if x.time == y.time => (a, b) = (x.event, y.event),
-            (Parent::Event(x), Parent::Event(y)) => return Some(x.time < y.time),
+            (Parent::Event(x), Parent::Event(y)) if x.time() == y.time() => (a, b) = (x.event(), y.event()),
+            (Parent::Event(x), Parent::Event(y)) => return Some(x.time() < y.time()),
             (Parent::Start, Parent::Start) => return Some(a.stamp < b.stamp),
             (Parent::Start, Parent::Event(_)) => return Some(true),
             (Parent::Event(_), Parent::Start) => return Some(false),
-            (Parent::Forgotten(latest), Parent::Event(y)) if latest < y.time => return Some(true),
-            (Parent::Event(x), Parent::Forgotten(latest)) if latest < x.time => return Some(false),
+            (Parent::Forgotten(latest), Parent::Event(y)) if latest < y.time() => return Some(true),
+            (Parent::Event(x), Parent::Forgotten(latest)) if latest < x.time() => return Some(false),
             (Parent::Forgotten(_), _) | (_, Parent::Forgotten(_)) => return None,
         }
     }
@@ -148,13 +187,14 @@ mod tests {
     /// Stamps are 0 and 1 at the start, and events of two parts schedule one another.
     fn histories() -> [History; 2] {
         let of = |part: u32, events: &[(u64, u32, u32)], next| {
-            let happened = |(time, stamp, first): &(u64, u32, u32)| Happened {
-                time: *time,
-                event: Given { part, stamp: *stamp },
-                first: *first,
-            };
             let mut history = History::default();
-            history.append(&mut events.iter().map(happened).collect(), next);
+            // Spans of two events and of one.
+            for events in events.chunks(2) {
+                let happened = |(time, stamp, first): &(u64, u32, u32)| {
+                    Happened::new(*time, Given { part, stamp: *stamp }, *first)
+                };
+                history.append(&mut events.iter().map(happened).collect(), next, 0);
+            }
             history
         };
         // Both begin with an event at time 5, scheduled at the start, and have one at 9 that this one scheduled.
@@ -205,11 +245,11 @@ mod tests {
     #[test]
     fn what_is_forgotten_was_before_what_is_not() {
         let mut histories = histories();
-        histories[0].events.drain(..2);
-        histories[0].forgets = true;
-        assert_eq!(first((0, 3), (1, 5), &histories), None);
-        histories[1].events.push_back(Happened { time: 11, event: Given { part: 1, stamp: 5 }, first: 6 });
-        histories[1].next = 7;
+        // What is at 9 is kept, and what is at 5 and 7 is not.
+        histories[0].append(&mut vec![Happened::new(10, Given { part: 0, stamp: 4 }, 6)], 6, 8);
+        assert!(histories[0].forgets && histories[0].events == 2);
+        assert_eq!(first((0, 2), (1, 2), &histories), None);
+        histories[1].append(&mut vec![Happened::new(11, Given { part: 1, stamp: 5 }, 6)], 7, 0);
         assert_eq!(first((0, 3), (1, 6), &histories), Some(true));
         assert_eq!(first((0, 3), (1, 1), &histories), None);
     }

@@ -8,14 +8,17 @@ use penstock_scenario::model::{Group, Link, Scenario, StopRule};
 
 use crate::engine::Engine;
 use crate::flow::NONE;
+use crate::lineage::LATEST;
 
 /// Which part everything is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// Number of parts, two at least.
     pub(crate) parts: usize,
-    /// What one part does takes so long to reach another one, at least [ps]; less where that would be a long time of work.
+    /// A packet takes so long to reach another part, at least [ps]; less where that would be a long time of work.
     pub(crate) lookahead: u64,
+    /// Two packets of one time were scheduled so long before, or nearly, and so were those before them [ps].
+    pub(crate) memory: u64,
     /// Of each link.
     pub(crate) links: Vec<u32>,
     /// Of the ends of the flows of each group.
@@ -46,6 +49,9 @@ impl Partition {
     pub(crate) fn of(scenario: &Scenario, engine: &Engine, parts: usize) -> Result<Self, String> {
         if scenario.stop == Some(StopRule::TransfersComplete) {
             return Err("it ends when all transfers are complete, which no part of it knows".to_owned());
+        }
+        if scenario.duration.0 >= LATEST {
+            return Err("it is longer than 20 hours".to_owned());
         }
         if scenario.links.len() < 2 {
             return Err("it has one link".to_owned());
@@ -80,11 +86,24 @@ impl Partition {
         Ok(Self {
             parts: links.iter().max().map_or(0, |last| *last as usize + 1),
             lookahead: least.min(Time::from_seconds(PACKETS / per_s.max(1.0)).0.max(1)),
+            memory: memory(scenario, engine),
             senders: ends.iter().map(|(sender, _)| links[*sender]).collect(),
             receivers: ends.iter().map(|(_, receiver)| links[*receiver]).collect(),
             links,
         })
     }
+}
+
+/// How long packets may be at a link and on its line, twice over [ps].
+fn memory(scenario: &Scenario, engine: &Engine) -> u64 {
+    let queue = |link: &Link| {
+        let (packets, bytes) = link.buffer.limits();
+        let bytes = bytes.min(packets.saturating_mul(scenario.packet.wire.0));
+        bytes as f64 * 8.0 / link.rate.bit_per_s()
+    };
+    let longest = scenario.links.values().map(queue).fold(0.0, f64::max);
+    let line = engine.lines.iter().map(|line| line.delay).max().unwrap_or_default();
+    Time::from_seconds(longest.min(1e6)).0.saturating_add(line).saturating_mul(2)
 }
 
 /// The links at which the senders and the receivers of each group are; none where a group crosses no link.

@@ -9,7 +9,7 @@
 //! their order alone. That order is the one engine's, by induction over its events: let all events before some event be the same,
 //! part by part in the same order. Then this one is there too, since the event that scheduled it was, and its part does not miss it:
 //! what comes from another part is there before the span of its time begins. (A mark that its queue decides at departure is drawn before
-//! it goes over, by what the law said then; it counts when the packet comes out.) Two events of a part are in the order of their times.
+//! it goes over, by the law's output then; it counts when the packet comes out.) Two events of a part are in the order of their times.
 //! Of one time, the one engine takes first what was scheduled first, by its stamps. If the part itself has scheduled both, its
 //! stamps tell the same, since it was in the same order that it gave them. If not, [`lineage`](crate::lineage) compares the events
 //! that scheduled them in the same way, down to the start. Where that is not remembered, the run is undecided, and so it is where
@@ -33,7 +33,7 @@ use penstock_scenario::model::Scenario;
 use penstock_scenario::world::{Run, RunError, Watcher, with_one_flow_each};
 
 use crate::engine::{BETWEEN_LOOKS, Engine};
-use crate::gate::{Gate, Patience, Shut};
+use crate::gate::{Gate, Shut};
 use crate::lineage::{Given, History};
 use crate::measure::Measure;
 use crate::packet::Packet;
@@ -136,6 +136,11 @@ impl Parts {
         self.cut.parts
     }
 
+    /// Each part has a processor of its own: who waits for others looks longer before it sleeps. The results are the same.
+    pub fn look_longer(&mut self) {
+        self.gate.look_longer();
+    }
+
     /// Runs part `number`, one after the first, to the end, on the thread of its caller.
     ///
     /// # Panics
@@ -177,7 +182,7 @@ impl Parts {
 
     fn go(&self, number: usize, mut watcher: Option<&mut dyn Watcher>) {
         let _breaks = Breaks(&self.gate);
-        let (mut from, mut span, mut patience) = (0, 0, Patience::default());
+        let (mut from, mut span) = (0, 0);
         // Events and spans since the watcher was called.
         let mut since = (0, 0);
         while from <= self.end {
@@ -192,14 +197,14 @@ impl Parts {
                 }
             }
             since = (since.0 + self.span(number, span % 2, until), since.1 + 1);
-            if !self.gate.pass(&mut patience) {
+            if !self.gate.pass() {
                 return;
             }
             if until > reading {
                 if number == 0 {
                     self.read(until);
                 }
-                if !self.gate.pass(&mut patience) {
+                if !self.gate.pass() {
                     return;
                 }
             }
@@ -225,7 +230,7 @@ impl Parts {
             None => {}
         }
         let events = side.events();
-        let stamps = side.remember(&mut open(&self.histories[number]));
+        let stamps = side.remember(&mut open(&self.histories[number]), until.saturating_sub(self.cut.memory));
         self.stamps.fetch_add(stamps.into(), Ordering::Relaxed);
         side.send(until, |to| open(&self.mail[1 - turn][number * parts + to as usize]));
         events

@@ -487,8 +487,8 @@ impl Parts {
     }
 }
 
-/// Puts the first event of every port, flow and timer on the agenda. What is of another part only takes its stamp, so that a
-/// stamp means the same in all parts.
+/// Puts the first event of every port, flow and timer on the agenda. Those of another part only take
+/// their stamp, so that a stamp means the same in all parts.
 fn schedule_first(scenario: &Scenario, engine: &mut Engine, cut: Option<Part<'_>>) {
     let n = engine.numbering;
     let schedule = |agenda: &mut Agenda, is_own: bool, entity: u32, time: u64| {

@@ -11,7 +11,7 @@ use crate::flow::NONE;
 use crate::packet::Packet;
 use crate::partition::Partition;
 
-/// What is whose.
+/// The owners of links, groups and others.
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// Of each part.
@@ -20,7 +20,7 @@ pub(super) struct Exchange {
     travel: Vec<Range<usize>>,
 }
 
-/// What is a part's, by its number among all there are of it.
+/// The possessions of a part, by their numbers in the lists of the engine.
 #[derive(Debug, Default)]
 struct Owned {
     links: Vec<usize>,

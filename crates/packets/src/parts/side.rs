@@ -179,7 +179,7 @@ impl Side {
         if self.ages.is_in_doubt(time, Some(event.stamp).filter(|_| event.part == self.number), next) {
             return Err(Undecided);
         }
-        self.happened.push(Happened { time, event, first: next });
+        self.happened.push(Happened::new(time, event, next));
         if crowded {
             engine.look_ahead(entity);
         }
@@ -199,10 +199,10 @@ impl Side {
         self.engine.fault.as_ref()
     }
 
-    /// The span is over: its events become history. How many stamps it gave.
-    pub(super) fn remember(&mut self, history: &mut History) -> u32 {
+    /// The span is over: its events become history, which is kept `since` some time. How many stamps it gave.
+    pub(super) fn remember(&mut self, history: &mut History, since: u64) -> u32 {
         let next = self.engine.agenda.next_stamp();
-        history.append(&mut self.happened, next);
+        history.append(&mut self.happened, next, since);
         next.wrapping_sub(std::mem::replace(&mut self.stamp, next))
     }
 
