@@ -145,6 +145,10 @@ pub(crate) struct Run {
     /// sender down
     #[arg(long)]
     pub(crate) qlog: bool,
+    /// Simulate one run on N threads, with the same results. It takes two links or more with a propagation delay between them, and pays
+    /// where packets are many and processors idle; a run that cannot be divided stays on one thread, and says why
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) processors: Processors,
 }

@@ -25,6 +25,7 @@ mod compare_cases;
 mod content;
 mod dataset;
 mod disk;
+mod divided;
 mod draft;
 mod embedded;
 mod evaluate;
@@ -137,8 +138,8 @@ fn command(command: &Command) -> Result<Done, Failure> {
     };
     match command {
         Command::Run(arguments) => {
-            let &arguments::Run { pcap, generator, qlog, .. } = arguments;
-            let own = run::Own { pcap, generator, qlog, awake: arguments.processors.awake, shard: None };
+            let &arguments::Run { pcap, generator, qlog, threads, .. } = arguments;
+            let own = run::Own { pcap, generator, qlog, awake: arguments.processors.awake, shard: None, threads };
             run(&arguments.scenarios, own)
         }
         Command::Sweep(arguments) => run(

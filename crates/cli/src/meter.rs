@@ -1,7 +1,8 @@
-//! Cost of a run: wall time, processor time of its thread, and memory. The only module that reads a clock; worlds
+//! Cost of a run: wall time, processor time of its threads, and memory. The only module that reads a clock; worlds
 //! have none, so that nothing in them can depend on it.
 #![allow(clippy::disallowed_types, reason = "wall time belongs to the command line, and here it is measured")]
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -32,7 +33,7 @@ impl Meter {
         format!("took {:.2} s{}", self.wall_s(), memory.unwrap_or_default())
     }
 
-    /// The cost of a run of so many packets. Processor time is this thread's, so that cells beside it do not count.
+    /// The cost of a run of so many packets. Processor time is of the run's threads, so that cells beside it do not count.
     pub(crate) fn cost(&self, packets: u64) -> Cost {
         let cpu_s = thread_time().saturating_sub(self.cpu).as_secs_f64();
         Cost {
@@ -45,8 +46,20 @@ impl Meter {
     }
 }
 
-fn thread_time() -> Duration {
-    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+thread_local! {
+    /// Processor time of threads that worked for this one.
+    static LENT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Another thread, which is done, worked for this one.
+pub(crate) fn lend(time: Duration) {
+    LENT.set(LENT.get() + time);
+}
+
+/// Processor time of this thread, and of those that worked for it.
+pub(crate) fn thread_time() -> Duration {
+    let own = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
+    own + LENT.get()
 }
 
 /// The most memory this process held, with everything that ran in it before [B].

@@ -82,6 +82,7 @@ fn refuse(own: Own) -> Result<(), Failure> {
         Own { pcap: Some(_), .. } => wrong("--pcap", "a capture is a file of a record, and a dataset has no records"),
         Own { qlog: true, .. } => wrong("--qlog", "a log is a file of a record, and a dataset has no records"),
         Own { shard: Some(_), .. } => wrong("--shard", "the shards of a sweep share records, and a dataset has none"),
+        Own { threads: Some(_), .. } => wrong("--threads", "cells of a dataset run side by side already"),
         Own { generator, .. } if generator != Generator::Own => {
             wrong("--generator", "a dataset is of a sweep, and sweeps use the own generator")
         }

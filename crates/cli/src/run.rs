@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::arguments::{CaptureEnd, Generator, Scenarios, Shard, WorldName};
 use crate::batch::Batch;
 use crate::capturing::Capturing;
+use crate::divided::Divided;
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Beside, Job};
@@ -37,6 +38,7 @@ pub(crate) struct Own {
     pub(crate) qlog: bool,
     pub(crate) awake: bool,
     pub(crate) shard: Option<Shard>,
+    pub(crate) threads: Option<u16>,
 }
 
 /// The output of `--json`: the same for one file as for several.
@@ -55,8 +57,8 @@ impl Default for Outcomes {
 
 /// Runs either command.
 pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
-    let Own { pcap, generator, qlog, shard, awake } = own;
-    let world = scenario::world_with(arguments.world, generator, awake)?;
+    let Own { pcap, qlog, shard, .. } = own;
+    let world = world(arguments, own)?;
     let world = world.as_ref();
     let batches: Vec<Batch> = arguments.files.iter().map(|file| batch(file, arguments)).collect::<Result<_, _>>()?;
     refuse(&batches, arguments, own)?;
@@ -131,6 +133,19 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
         terminal::say_json(&outcomes)?;
     }
     Ok(if beyond { Done::Beyond } else { Done::Well })
+}
+
+/// The world that is asked for.
+fn world(arguments: &Scenarios, own: Own) -> Result<Box<dyn World + Sync>, Failure> {
+    let world = scenario::world_with(arguments.world, own.generator, own.awake)?;
+    match own.threads {
+        Some(_) if arguments.world != WorldName::Packets => Err(Failure::Input(format!(
+            "--threads: the {} world has no runs on several threads; leave out --world, or leave out --threads",
+            world.name()
+        ))),
+        None | Some(1) => Ok(world),
+        Some(threads) => Ok(Box::new(Divided { threads: threads.into() })),
+    }
 }
 
 /// Whether a run exceeded its error bounds; prints which.
@@ -220,8 +235,12 @@ pub(crate) fn refuse_name_of_stack(
 fn refuse(
     batches: &[Batch],
     arguments: &Scenarios,
-    Own { pcap, generator, qlog, shard, .. }: Own,
+    Own { pcap, generator, qlog, shard, threads, .. }: Own,
 ) -> Result<(), Failure> {
+    if threads.is_some() && (batches.len() > 1 || batches.iter().any(|batch| batch.swept)) {
+        let what = "--threads: it divides a single run; leave it out, and several runs go side by side (--jobs)";
+        return Err(Failure::Input(what.to_owned()));
+    }
     if qlog && generator != Generator::Quic {
         let what = "--qlog: only connections of QUIC have one; add --world linux --generator quic, or leave --qlog out";
         return Err(Failure::Input(what.to_owned()));

@@ -369,6 +369,26 @@ fn processors_are_kept_awake_for_real_packets_only() {
 }
 
 #[test]
+fn threads_are_for_a_single_run_of_packets() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let before = names(&bench.path("."));
+    for (arguments, said) in [
+        (&["--threads", "0"][..], "0 is not in 1..=256"),
+        (&["--threads", "257"], "257 is not in 1..=256"),
+        (&["--threads", "two"], "invalid value 'two'"),
+        (&["--threads", "2", "--world", "fluid"], "--threads: the fluid world has no runs on several threads"),
+        (&["--threads", "2", "--set", "sweep.seed={ count = 2 }"], "--threads: it divides a single run"),
+        (&["--threads", "2", "small.toml"], "--threads: it divides a single run"),
+    ] {
+        let ended = bench.run(&[&["run", "small.toml"], arguments].concat());
+        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(said), "{arguments:?}: {}", ended.err);
+        assert_eq!(names(&bench.path(".")), before, "{arguments:?}");
+    }
+}
+
+#[test]
 fn tuning_refuses_what_has_no_answer() {
     let bench = Bench::new();
     let pi = ["tune", "pi", "--capacity", "15 Mbit/s", "--flows", "60", "--rtt", "246 ms"];

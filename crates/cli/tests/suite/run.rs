@@ -349,6 +349,54 @@ fn results_are_the_same_bits_whatever_the_number_of_threads() {
     assert!(one != results(&bench.path("three")));
 }
 
+/// Three links in a row, with a delay between them.
+const ROW: &str = r#"
+format = 1
+duration = "3 s"
+warmup = "1 s"
+[defaults.links]
+rate = "10 Mbit/s"
+delay = "4 ms"
+buffer = "40 packets"
+[defaults.flows]
+count = 2
+cc = { law = "newreno" }
+[links]
+a = { from = "n0", to = "n1" }
+b = { from = "n1", to = "n2" }
+c = { from = "n2", to = "n3" }
+[flows]
+long = { from = "n0", to = "n3", rtt = "40 ms" }
+at_b = { from = "n1", to = "n2", rtt = "30 ms" }
+at_c = { from = "n2", to = "n3", rtt = "20 ms" }
+"#;
+
+/// One run on several threads leaves the same bytes, the record's among them, and says where it does not use them all.
+#[test]
+fn a_run_is_the_same_bytes_on_any_number_of_threads() {
+    let bench = small();
+    bench.write("row.toml", ROW);
+    bench.well(&["run", "row.toml", "--out", "one"]);
+    let one = results(&bench.path("one"));
+    assert!(one.len() > 4, "{}", one.len());
+    for (threads, said) in [("1", ""), ("2", ""), ("3", ""), ("8", "3 threads run: the scenario has no more parts")] {
+        let ended = bench.run(&["run", "row.toml", "--out", threads, "--threads", threads]);
+        assert_eq!(ended.status, 0, "{threads}: {}", ended.err);
+        assert!(
+            ended.err.contains(said) && ended.err.contains("--threads") != said.is_empty(),
+            "{threads}: {}",
+            ended.err
+        );
+        assert!(results(&bench.path(threads)) == one, "{threads}");
+    }
+    let ended = bench.run(&["run", "small.toml", "--threads", "2"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.err.contains("--threads: the run stays on one thread: it has one link"), "{}", ended.err);
+    // Packets are captured in one order.
+    let ended = bench.run(&["run", "row.toml", "--out", "captured", "--threads", "2", "--pcap"]);
+    assert!(ended.status == 0 && ended.err.contains("its packets are watched"), "{}", ended.err);
+}
+
 /// A run that does not end before somebody ends it.
 const ENDLESS: &str = "4000 h";
 
