@@ -31,7 +31,7 @@ impl Rack {
     pub(super) fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
         let Some(episode) = &mut self.episode else { return false };
         if heard.duplicate {
-            // A copy of an original, or of a probe, says nothing of a retransmission.
+            // A copy by the path of another packet says nothing of a retransmission. Unlike in Linux, neither does a late original.
             return episode.outstanding.remove(&heard.tx) && episode.outstanding.is_empty();
         }
         let Some(first) = episode.first else { return false };

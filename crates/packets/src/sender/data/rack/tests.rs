@@ -593,7 +593,7 @@ fn copies_by_the_path_undo_nothing() {
 }
 
 /// A segment came late and was sent again. Its duplicate SACK undoes the cut, unless the acknowledgement that began the recovery also
-/// echoed a mark: Linux undoes nothing then.
+/// echoed a mark: then Linux does not give the window back.
 #[test]
 fn a_loss_beside_a_mark_is_not_undone() {
     for marked in [false, true] {
