@@ -1,7 +1,7 @@
 //! The sending end of a flow whose law requires deliveries: it processes each packet and recoveries, and its window holds
 //! in them too. Every other flow is in `ends`.
 
-use penstock_law::cc::{Delivery, DeliveryEvent, Event, Marks, Timing};
+use penstock_law::cc::{Delivery, DeliveryEvent, Event, Timing};
 use penstock_law::quantity::Time;
 
 use crate::engine::Engine;
@@ -121,7 +121,7 @@ impl Engine {
         if cut {
             flow.reduced();
         }
-        let delivered = sampler.news();
+        let (delivered, echoed) = (sampler.news(), marked > 0);
         let marked = marked.min(delivered);
         let ack = Ack { rtt, packets: delivered, marked, grows: false, window: flow.window, probe: None };
         group.windows.ack(flow.index as usize, Time(self.now), ack);
@@ -148,7 +148,7 @@ impl Engine {
             flow.sent.cuts += 1;
             flow.sent.left += after.window / flow.window;
             if K::OTHER && teller.group.by_time && (outcome.lost || !persistent) {
-                flow.data.reduce(after.window, &outcome, marked > 0 && teller.group.marks == Marks::Congestion);
+                flow.data.reduce(after.window, &outcome, echoed);
             }
         }
         if outcome.lost && teller.sampler.enter(flow.data.una, flow.data.recover) {

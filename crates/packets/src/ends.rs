@@ -129,7 +129,7 @@ impl Engine {
         }
         if group.by_time::<K>() {
             if let Some(after) = allowed.as_ref().filter(|_| outcome.lost || !persistent) {
-                flow.data.reduce(after.window, &outcome, marked > 0 && group.marks == Marks::Congestion);
+                flow.data.reduce(after.window, &outcome, marked > 0);
             }
             allowed = allowed.or(back);
         }

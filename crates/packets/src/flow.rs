@@ -339,8 +339,16 @@ impl Flow {
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn cut_by<K: OfKind>(&mut self, group: &Group, heard: &Heard, marked: u32) -> bool {
-        if marked == 0
-            || group.marks != Marks::Congestion
+        if marked == 0 {
+            return false;
+        }
+        // As in Linux, no window is given back after a mark in a recovery, whatever the law makes of marks.
+        if group.by_time::<K>()
+            && let Some(rack) = self.data.rack()
+        {
+            rack.marked();
+        }
+        if group.marks != Marks::Congestion
             || heard.tx < self.data.event
             || ((!K::PLAIN || K::DETAILED) && group.latched && !self.data.is_new(heard.tx))
         {
@@ -349,9 +357,6 @@ impl Flow {
         // By time, what a recovery or an earlier mark began is one reduction until it ends, as in Linux.
         let again = group.by_time::<K>() && self.data.in_recovery();
         self.data.cut();
-        if again && let Some(rack) = self.data.rack() {
-            rack.marked();
-        }
         !again
     }
 

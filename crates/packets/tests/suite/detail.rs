@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use penstock_law::cc::{self, Controller, Delivery, DeliveryEvent, Event, Observation, Output, Requirements, Timing};
+use penstock_law::cc::{
+    self, Controller, Delivery, DeliveryEvent, Event, Marks, Observation, Output, Requirements, Timing,
+};
 use penstock_law::law::{Entry, Law, Linearisation, Observables, build};
 use penstock_law::numbers;
 use penstock_law::parameter::{Parameter, Unit, Values};
@@ -38,6 +40,7 @@ static DIARIST: Entry<Controller> = Entry {
         Parameter::number("period", Unit::Seconds, 0.0, [0.0, 1e3], "of its timer", "a test"),
         Parameter::switch("delivery", true, "whether it asks for deliveries", "a test"),
         Parameter::switch("fractions", false, "whether a small window is a rate", "a test"),
+        Parameter::switch("counts", false, "whether it counts marks", "a test"),
         Parameter::switch("kernel", false, "whether only the kernel has it", "a test"),
     ],
     observables: Observables::NONE,
@@ -56,6 +59,7 @@ struct Diarist {
     period: Time,
     delivery: bool,
     fractions: bool,
+    counts: bool,
     kernel: bool,
 }
 
@@ -80,6 +84,7 @@ impl Law<f64> for Diarist {
             period: Time::from_seconds(values.number("period")),
             delivery: values.switch("delivery"),
             fractions: values.switch("fractions"),
+            counts: values.switch("counts"),
             kernel: values.switch("kernel"),
         })
     }
@@ -102,7 +107,9 @@ impl Law<f64> for Diarist {
         Timing { quantum: self.quantum, timer: (self.period > Time::ZERO).then_some(s.next) }
     }
     fn requirements(&self) -> Requirements {
-        Requirements { delivery: self.delivery, fractions: self.fractions, kernel: self.kernel, ..Requirements::LEAST }
+        let Self { delivery, fractions, kernel, .. } = *self;
+        let marks = if self.counts { Marks::Counted } else { Marks::Ignored };
+        Requirements { marks, delivery, fractions, kernel, ..Requirements::LEAST }
     }
 }
 
@@ -246,6 +253,26 @@ fn what_turns_out_to_have_been_no_loss_is_undone() {
     let told = details.iter().filter(|d| matches!(d.event, DeliveryEvent::Lost(_))).count() as u64;
     assert!(details.last().unwrap().lost <= told);
     assert!(details.iter().all(|d| d.sent == d.delivered + d.lost + d.in_flight));
+}
+
+/// As in Linux, nothing is given back after a mark in the recovery, whatever the law makes of marks. Half of a fixed window waits, and
+/// all of that is marked, or none.
+#[test]
+fn nothing_is_undone_after_a_mark_in_the_recovery() {
+    let flows = "start = \"0 s\"\ncc = { law = \"newreno\" }\nsender = { recovery = \"rack\", dsack = false }";
+    for delivery in [0.0, 1.0] {
+        let undone = |start: &str| {
+            let link = format!(
+                "reorder = {{ share = 0.002, by = \"80 ms\" }}\n\
+                 aqm = {{ law = \"ramp\", start = \"{start}\", range = \"0 s\" }}"
+            );
+            let text = Dumbbell { link: &link, flows, ..Dumbbell::PLAIN }.text();
+            let (run, _) = hear(&diarist(&text, &[("window", 100.0), ("delivery", delivery), ("counts", 1.0)]));
+            group(&run, "f").undone_recoveries.unwrap()
+        };
+        let (unmarked, marked) = (undone("10 s"), undone("10 ms"));
+        assert!(unmarked > 5 && marked == 0, "{delivery}: {unmarked} {marked}");
+    }
 }
 
 /// A line that is silent for 150 ms: the timer expires, and what was sent before arrives afterwards.

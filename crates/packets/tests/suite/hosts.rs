@@ -42,6 +42,9 @@ fn copies_are_not_spurious_and_undone_recoveries_count() {
     assert_eq!(copied, (0, Some(0), Some(0)));
     let (retransmits, spurious, undone) = of("reorder = { share = 0.005, by = \"35 ms\" }", "rack\", dsack = false");
     assert!(undone.unwrap() > 10 && spurious.unwrap() + 1 >= retransmits, "{retransmits} {spurious:?} {undone:?}");
+    // Later than their retransmissions.
+    let (.., undone) = of("reorder = { share = 0.005, by = \"80 ms\" }", "rack\", dsack = false");
+    assert!(undone.unwrap() > 10, "{undone:?}");
     let lost = of("loss = 0.01", "sack\"");
     assert!(lost.0 > 20 && lost.1.unwrap() <= lost.0 / 20 && lost.2.is_none(), "{lost:?}");
 }

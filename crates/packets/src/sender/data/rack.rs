@@ -67,8 +67,8 @@ pub(crate) struct Rack {
     fack: u64,
     /// RACK.segs_sacked: segments delivered beyond the cumulative number.
     sacked: u64,
-    /// Segments to send again.
-    lost: VecDeque<u64>,
+    /// Segments to send again, and the transmission of each that is lost.
+    lost: VecDeque<(u64, u64)>,
     /// Segments that older blocks of the acknowledgement reported.
     early: u64,
     /// Segments that were sent again, and the last transmission of each.
@@ -324,7 +324,7 @@ impl Rack {
             }
             Fate::Lost => {
                 // What comes late comes in order, so that the search is short.
-                if let Some(at) = self.lost.iter().position(|lost| *lost == seq) {
+                if let Some(at) = self.lost.iter().position(|(lost, _)| *lost == seq) {
                     self.lost.remove(at);
                     ledger.late(1);
                 } else {
@@ -373,7 +373,7 @@ impl Rack {
         if cumulative > una {
             if !self.lost.is_empty() {
                 let before = self.lost.len();
-                self.lost.retain(|seq| *seq >= cumulative);
+                self.lost.retain(|(seq, _)| *seq >= cumulative);
                 ledger.late((before - self.lost.len()) as u64);
             }
             if self.again.first_key_value().is_some_and(|(seq, _)| *seq < cumulative) {
@@ -458,7 +458,7 @@ impl Rack {
             if due <= now {
                 record.fate = Fate::Lost;
                 self.in_flight -= 1;
-                self.lost.push_back(seq);
+                self.lost.push_back((seq, tx));
                 ledger.lost(tx);
             } else {
                 self.due = Some(self.due.map_or(due, |latest| latest.max(due)));
@@ -558,7 +558,7 @@ impl Rack {
                 record.fate = Fate::Lost;
                 self.in_flight -= 1;
                 if seq >= una {
-                    self.lost.push_back(seq);
+                    self.lost.push_back((seq, tx));
                     ledger.lost(tx);
                 } else {
                     ledger.delivered(tx);

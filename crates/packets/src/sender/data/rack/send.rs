@@ -64,7 +64,7 @@ impl Rack {
         if full && !self.urgent {
             return Pick::Nothing;
         }
-        while let Some(seq) = self.lost.front() {
+        while let Some((seq, _)) = self.lost.front() {
             if *seq >= una {
                 return Pick::Again(*seq);
             }
@@ -75,14 +75,14 @@ impl Rack {
 
     /// The content of a probe of RFC 9002.
     fn pick_probe(&mut self, una: u64, new_data: bool) -> Pick {
-        while self.lost.front().is_some_and(|seq| *seq < una) {
+        while self.lost.front().is_some_and(|(seq, _)| *seq < una) {
             self.lost.pop_front();
         }
         while self.oldest.last().is_some_and(|seq| *seq < una) {
             self.oldest.pop();
         }
         match (self.lost.front(), self.oldest.last()) {
-            (Some(seq), _) => Pick::Again(*seq),
+            (Some((seq, _)), _) => Pick::Again(*seq),
             _ if new_data => Pick::Fresh,
             (None, Some(seq)) => Pick::Again(*seq),
             (None, None) => {
@@ -116,10 +116,9 @@ impl Rack {
         // A probe of RFC 9002 may carry what was lost.
         let mends = segment.again && (self.probes == 0 || (self.by_timeout && !self.lost.is_empty()));
         if mends {
-            self.lost.pop_front();
+            let lost = self.lost.pop_front();
             if let Some(episode) = &mut self.episode {
-                episode.first.get_or_insert(tx);
-                episode.outstanding.insert(tx);
+                episode.sent(tx, lost.map(|(_, lost)| lost));
             }
         }
         let in_recovery = una < recover.max(self.timeout_until);

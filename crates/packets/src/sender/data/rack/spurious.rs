@@ -1,6 +1,6 @@
 //! Losses that were none: their detection (RFC 3522, RFC 2883) and their undoing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Rack;
 use crate::packet::expand;
@@ -16,8 +16,27 @@ pub(super) struct Episode {
     pub(super) earlier: Option<u64>,
     /// Those that no duplicate SACK has reported, and of earlier ones those that were in flight as the recovery began.
     pub(super) outstanding: BTreeSet<u64>,
+    /// Transmissions taken for lost that have not arrived, and the retransmission of each.
+    late: BTreeMap<u64, u64>,
     /// Once recovery is over: acknowledgements of transmissions from this one on are no evidence about it.
     pub(super) until: Option<u64>,
+}
+
+impl Episode {
+    /// A retransmission went out for a transmission taken for lost.
+    pub(super) fn sent(&mut self, tx: u64, lost: Option<u64>) {
+        self.first.get_or_insert(tx);
+        self.outstanding.insert(tx);
+        self.late.extend(lost.map(|lost| (lost, tx)));
+    }
+
+    /// Whether a segment that was there before came again as this transmission, and every retransmission has proved needless.
+    fn repeats(&mut self, tx: u64) -> bool {
+        // It was sent again, or it was taken for lost and its retransmission overtook it. Linux counts any duplicate SACK of a
+        // retransmitted segment; a copy by the path of a packet that has arrived says nothing.
+        let again = self.late.remove(&tx).unwrap_or(tx);
+        self.outstanding.remove(&again) && self.outstanding.is_empty()
+    }
 }
 
 impl Rack {
@@ -31,9 +50,9 @@ impl Rack {
     pub(super) fn is_spurious(&mut self, heard: &Heard, covered: u64, was_recovering: bool) -> bool {
         let Some(episode) = &mut self.episode else { return false };
         if heard.duplicate {
-            // A copy by the path of another packet says nothing of a retransmission. Unlike in Linux, neither does a late original.
-            return episode.outstanding.remove(&heard.tx) && episode.outstanding.is_empty();
+            return episode.repeats(heard.tx);
         }
+        episode.late.remove(&heard.tx);
         let Some(first) = episode.first else { return false };
         was_recovering && covered > 0 && heard.tx < episode.earlier.map_or(first, |earlier| earlier.min(first))
     }
@@ -45,12 +64,12 @@ impl Rack {
         let in_flight =
             |tx: &u64| records.keeps(*tx) && records.at(*tx).fate == Fate::InFlight && self.last_probe != Some(*tx);
         let outstanding = earlier.clone().filter(in_flight).collect();
-        Episode { first: None, earlier: earlier.min(), outstanding, until: None }
+        Episode { first: None, earlier: earlier.min(), outstanding, late: BTreeMap::new(), until: None }
     }
 
     /// Segments taken for lost are in flight again, and recovery is over.
     pub(super) fn undo<L: Ledger>(&mut self, records: &mut Records, una: u64, ledger: &mut L) {
-        let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().collect();
+        let mut lost: BTreeSet<u64> = std::mem::take(&mut self.lost).into_iter().map(|(seq, _)| seq).collect();
         for tx in (records.base..records.next).rev() {
             if lost.is_empty() {
                 break;

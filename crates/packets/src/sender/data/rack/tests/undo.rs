@@ -85,3 +85,24 @@ fn a_loss_beside_a_mark_is_not_undone() {
         assert_eq!(ends.undone, u32::from(!marked));
     }
 }
+
+/// Segments 0 and 1 come late, each after its retransmission: the duplicate SACKs of both undo the cut.
+#[test]
+fn originals_overtaken_by_their_retransmissions_undo() {
+    let mut ends = without(2);
+    let again = [0, 1].map(|late| ends.sent.iter().rposition(|seq| *seq == late).unwrap());
+    for tx in again {
+        assert!(!ends.arrive(tx, 200 * MS).spurious, "{tx}");
+    }
+    assert!(!ends.arrive(0, 201 * MS).spurious);
+    assert!(!ends.arrive(0, 202 * MS).spurious, "a copy");
+    assert!(ends.arrive(1, 203 * MS).spurious);
+    assert_eq!((ends.cuts, ends.undone), (1, 1));
+
+    // Segment 1 comes late and the path copies it, all before its retransmission, which is outstanding until it is a duplicate itself.
+    let mut ends = without(2);
+    for tx in [1, 1, again[0], 0] {
+        assert!(!ends.arrive(tx, 200 * MS).spurious, "{tx}");
+    }
+    assert!(ends.arrive(again[1], 201 * MS).spurious);
+}
