@@ -51,10 +51,15 @@ impl Profile {
             Self::Ns2 => &[],
             // RFC 3465, section 2.2; RFC 9406; RFC 5681, equation (4).
             Self::Rfc => &[("per_ack", 2.0), ("hystart", 1.0), ("flight_size", 1.0)],
-            // `tcp_slow_start` and `tcp_cong_avoid_ai` count every packet; `tcp_cubic` keeps its slope in the Reno-friendly region.
-            Self::Linux => {
-                &[("per_ack", 65_535.0), ("hystart", 1.0), ("hystart_rule", 1.0), ("friendly_catches_up", 0.0)]
-            }
+            // `tcp_slow_start` and `tcp_cong_avoid_ai` count every packet; `tcp_cubic` keeps its slope in the Reno-friendly region, and
+            // does not wait for the cubic before its first congestion event.
+            Self::Linux => &[
+                ("per_ack", 65_535.0),
+                ("hystart", 1.0),
+                ("hystart_rule", 1.0),
+                ("friendly_catches_up", 0.0),
+                ("initial_growth", 0.05),
+            ],
             // RFC 9002 counts bytes; draft-ietf-ccwg-bbr, section 5.5.8.2.
             Self::Quic => &[("per_ack", 65_535.0), ("hystart", 1.0), ("offload_quanta", 1.0)],
         }

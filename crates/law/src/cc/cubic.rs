@@ -62,6 +62,15 @@ pub(super) const ENTRY: Entry<Controller> = Entry {
              Linux keeps 3 (1 - beta)/(1 + beta)",
             "RFC 9438, section 4.3",
         ),
+        Parameter::number(
+            "initial_growth",
+            Unit::One,
+            0.0,
+            [0.0, 0.5],
+            "share of the window by which it grows at least in a round trip of congestion avoidance while W_max is unknown, that is \
+             before the first congestion event and between a timeout and the next one; Linux has 0.05",
+            "Linux, net/ipv4/tcp_cubic.c, bictcp_update",
+        ),
         Parameter::switch(
             "hystart",
             false,
@@ -99,6 +108,7 @@ struct Cubic {
     fast_convergence: bool,
     tcp_friendly: bool,
     friendly_catches_up: bool,
+    initial_growth: f64,
     hystart: bool,
     classic: bool,
     ecn: bool,
@@ -135,6 +145,8 @@ numbers! {
         avoids: bool,
         /// No congestion event since the start or a timeout set an origin.
         anew: bool,
+        /// The same, whether a stage of congestion avoidance set one meanwhile or not.
+        unknown: bool,
         /// The monitor of the first slow start.
         hystart: HyStart,
         /// The monitor of each slow start, as in Linux.
@@ -201,13 +213,15 @@ impl Cubic {
         let caught_up = self.friendly_catches_up && s.reno >= s.prior;
         let alpha = if caught_up { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         s.reno += alpha * f64::from(counted) / s.window;
+        let grown = f64::from(counted.min(self.per_ack));
+        let least = if s.unknown { s.window + self.initial_growth * grown } else { s.window };
         if self.tcp_friendly && self.at(s, s.elapsed) < s.reno {
             // W_est may be below a window that was set by the target, a round trip ahead.
-            s.window = Number::max(s.window, s.reno);
+            s.window = Number::max(least, s.reno);
         } else {
             let target = Number::clamp(self.at(s, s.elapsed + s.smoothed_rtt), s.window, 1.5 * s.window);
             // Sections 4.4 and 4.5.
-            s.window += f64::from(counted.min(self.per_ack)) * (target - s.window) / s.window;
+            s.window = Number::max(least, s.window + grown * (target - s.window) / s.window);
         }
     }
 
@@ -237,6 +251,7 @@ impl Law<f64> for Cubic {
             fast_convergence: values.switch("fast_convergence"),
             tcp_friendly: values.switch("tcp_friendly"),
             friendly_catches_up: values.switch("friendly_catches_up"),
+            initial_growth: values.number("initial_growth"),
             hystart: values.switch("hystart") && values.number("hystart_rule") == 0.0,
             classic: values.switch("hystart") && values.number("hystart_rule") != 0.0,
             ecn: values.switch("ecn"),
@@ -260,6 +275,7 @@ impl Law<f64> for Cubic {
             smoothed_rtt: 0.0,
             avoids: false,
             anew: true,
+            unknown: true,
             hystart: if self.hystart { HyStart::START } else { HyStart::OVER },
             classic: Classic::START,
         }
@@ -291,7 +307,7 @@ impl Law<f64> for Cubic {
                 let lost_ground = self.fast_convergence && s.window < s.origin;
                 s.origin = if lost_ground { s.window * (1.0 + self.beta) / 2.0 } else { s.window };
                 self.reduce(s, observation);
-                s.anew = false;
+                (s.anew, s.unknown) = (false, false);
                 s.window = s.ssthresh;
             }
             Event::Timeout => {
@@ -300,7 +316,7 @@ impl Law<f64> for Cubic {
                 let held = (self.flight_size && s.window <= 1.0).then_some(s.ssthresh);
                 self.reduce(s, observation);
                 s.ssthresh = held.unwrap_or(s.ssthresh);
-                s.anew = true;
+                (s.anew, s.unknown) = (true, true);
                 s.window = 1.0;
             }
             Event::Tick => {}
@@ -488,6 +504,32 @@ mod tests {
         law.on_event(&mut s, ONE, &at(now + 60.0));
         assert!((s.elapsed - before.elapsed - RTT_S).abs() < 1e-12);
         assert!(s.window - before.window < 0.1, "{} {}", before.window, s.window);
+    }
+
+    /// Linux: after HyStart, and after a timeout, the window grows by a twentieth a round trip until a congestion event tells of W_max;
+    /// where Reno is ahead of the cubic too.
+    #[test]
+    fn the_window_grows_by_a_share_while_nothing_is_known() {
+        for (c, tcp_friendly) in [(0.4, 1.0), (1e-6, 1.0), (1e-6, 0.0)] {
+            for (initial_growth, grows) in [(0.05, 1.05), (0.0, 1.0)] {
+                let law = law(&[("initial_growth", initial_growth), ("c", c), ("tcp_friendly", tcp_friendly)]);
+                let mut s = State { window: 1000.0, ssthresh: 1000.0, ..law.initial_state() };
+                let tenth = |s: &mut State<f64>, now: f64| {
+                    let before = s.window;
+                    let now = run(&law, s, now, 10.0 * RTT_S);
+                    (now, libm::pow(s.window / before, 0.1))
+                };
+                let (now, each) = tenth(&mut s, 0.0);
+                assert!((each - grows).abs() < 0.0025, "{c} {initial_growth}: {each}");
+                law.on_event(&mut s, Event::Congestion, &at(now));
+                s.origin = s.window;
+                let (now, each) = tenth(&mut s, now);
+                assert!((each - 1.0).abs() < 0.0025, "after a congestion event: {each}");
+                law.on_event(&mut s, Event::Timeout, &at(now));
+                (s.window, s.ssthresh) = (1000.0, 1000.0);
+                assert!((tenth(&mut s, now).1 - grows).abs() < 0.0025, "after a timeout");
+            }
+        }
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub(super) fn controllers_of_kernel() -> Vec<String> {
 /// Headers of IP and TCP, and with timestamps.
 const PLAIN: u64 = 40;
 const STAMPED: u64 = 52;
+/// Growth of the window by `tcp_cubic` while W_max is unknown (`bictcp_update`): one packet in 20 acknowledged ones.
+const KERNELS_GROWTH: f64 = 0.05;
 
 impl Plan {
     /// Of a scenario.
@@ -370,8 +372,8 @@ fn controller(name: &str, group: &Group, laws: &mut Vec<Wanted>, refusals: &mut 
     for parameter in law.parameters {
         let value = group.cc.values.optional(parameter.name);
         // Whether packets can be marked is said on the route, and how many an acknowledgement counts for by `delayed_ack`.
-        // The kernel's Reno-friendly region is a finding of each run, as its loss detection is.
-        if ["ecn", "per_ack", "friendly_catches_up", "hystart_rule"].contains(&parameter.name) {
+        // The kernel's Reno-friendly region and initial growth are a finding of each run, as its loss detection is.
+        if ["ecn", "per_ack", "friendly_catches_up", "initial_growth", "hystart_rule"].contains(&parameter.name) {
             continue;
         }
         let kernel = if parameter.name == "hystart" {
@@ -467,6 +469,14 @@ fn findings(scenario: &Scenario) -> Vec<String> {
              grows by about half a packet a round trip"
                 .to_owned(),
         );
+    }
+    let waits =
+        |group: &Group| group.cc.law.name == "cubic" && group.cc.values.number("initial_growth") != KERNELS_GROWTH;
+    if scenario.groups.values().any(waits) {
+        findings.push(format!(
+            "the kernel's cubic grows by a twentieth of the window a round trip after slow start, until its first loss or mark: \
+             `initial_growth = {KERNELS_GROWTH}` has it simulated so"
+        ));
     }
     let low_latency = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.low_latency);
     if scenario.groups.values().any(low_latency) {

@@ -257,7 +257,7 @@ const MARKS_MISSED: &[&str] = &[
     "pie 100",
 ];
 const SHARES_MISSED: &[&str] = &["beside one 5", "alone 5", "alone 25"];
-const BESIDE_MISSED: &[&str] = &["rates 10 10", "delay 10 10", "delay 10 20", "delay 10 50"];
+const BESIDE_MISSED: &[&str] = &["delay 10 10", "delay 10 20", "delay 10 50"];
 
 /// Nobody beside Prague.
 const ALONE: &str = "[flows.nothing]\nstart = \"59.9 s\"\nsize = \"1 kB\"";
