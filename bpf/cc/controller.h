@@ -20,6 +20,17 @@
  *                least time between two packets [s], over 2^32; zero leaves the
  *                spacing to acknowledgements
  *
+ * and for a law that requires deliveries in Rust, and no other:
+ *
+ *   LAW_DELIVERY(params, state, delivery, observation)
+ *                what an acknowledgement does, by `struct delivery`; in recovery too. It
+ *                comes after EVENT_CONGESTION and before EVENT_ACK of the same
+ *                acknowledgement. As in the simulator (crates/packets/src/detail.rs), such a
+ *                law hears EVENT_ACK of a flow that leaves its window unused, and EVENT_ROUND
+ *                in recovery. Its LAW_STATE has 48 bytes at most
+ *
+ * A program without that has no code for it.
+ *
  * `law_replay` gives the law a trail of events without a socket: `linux replay` holds
  * every number of it against the law in Rust.
  */
@@ -40,15 +51,28 @@ struct requirements {
 const volatile struct requirements requirements SEC(".rodata.requirements") = {};
 const volatile LAW_PARAMS law SEC(".rodata.law") = {};
 
+#ifdef LAW_DELIVERY
+/* By the section the loader knows that the law hears of deliveries. */
+const volatile __u64 hears_deliveries SEC(".rodata.delivery") = 1;
+
+#define MOST_STATE 48
+#else
+#define MOST_STATE 56
+#endif
+
 struct flow {
 	struct path path;
 	LAW_STATE state;
 	__s64 weight_q32; /* of a round trip in the average, under this window; zero: it starts over */
 	__u32 tick_us;    /* when the last period ended: the lower half of the kernel's clock */
 	__u32 event_seq; /* data from here on count as sent after the last event */
+#ifdef LAW_DELIVERY
+	__u32 lost; /* tcp_sock's, at the acknowledgement before */
+#endif
 };
 
-_Static_assert(sizeof(LAW_STATE) <= 56, "the law's state has 56 bytes at most");
+_Static_assert(sizeof(LAW_STATE) <= MOST_STATE,
+	       "the law's state has 56 bytes at most, and with LAW_DELIVERY 48");
 _Static_assert(sizeof(struct flow) <= 104, "fits into icsk_ca_priv");
 
 /* Periods made up for at one acknowledgement; of a longer silence the rest is passed over. */
@@ -65,6 +89,46 @@ static inline void law_hear(const LAW_PARAMS *by, struct flow *flow, __u32 event
 
 	LAW_EVENT(by, &flow->state, &observation);
 }
+
+#ifdef LAW_DELIVERY
+/* The acknowledgement with its rate sample. What the law does not read is not computed. */
+static inline void law_deliver(const LAW_PARAMS *by, struct flow *flow, struct tcp_sock *tp,
+			       int flag, const struct rate_sample *rs, __u32 marked)
+{
+	/* Of data that were sent again the kernel has a time in whole milliseconds, or none. */
+	int timed = rs->rtt_us > 0 && !(flag & FLAG_RETRANS_DATA_ACKED);
+	int rated = rs->interval_us > 0 && rs->delivered > 0;
+	struct observation observation = {
+		.event = EVENT_DELIVERY,
+		.rtt_q32 = flow->path.rtt_q32,
+		.base_rtt_q32 = flow->path.base_rtt_q32,
+	};
+	struct delivery delivery = {
+		.now_q32 = fx_seconds(tp->tcp_mstamp * 1000),
+		.delivered = tp->delivered,
+		.lost = tp->lost,
+		.in_flight = in_flight(tp),
+		.app_limited = tp->app_limited != 0,
+		.ack.packets = rs->acked_sacked,
+		.ack.marked = marked,
+		/* The kernel's own count leaves out what its timers find. */
+		.ack.lost = tp->lost - flow->lost,
+		.ack.in_flight_before = rs->prior_in_flight,
+		.ack.rtt_q32 = timed ? seconds((__u64)rs->rtt_us) : 0,
+	};
+
+	flow->lost = tp->lost;
+	if (rated) {
+		delivery.rate.interval_q32 = seconds((__u64)rs->interval_us);
+		delivery.rate.delivered = (__u32)rs->delivered;
+		delivery.then.sent_q32 = fx_seconds(tp->first_tx_mstamp * 1000);
+		delivery.then.delivered = rs->prior_delivered;
+		delivery.then.app_limited = rs->is_app_limited;
+	}
+	(void)observation; /* of a law that goes by the delivery alone */
+	LAW_DELIVERY(by, &flow->state, &delivery, &observation);
+}
+#endif
 
 /* The output of the law becomes the kernel's. */
 static inline __s64 law_allow(struct sock *sk, const LAW_PARAMS *by, struct flow *flow)
@@ -103,6 +167,9 @@ void BPF_PROG(law_open, struct sock *sk)
 	flow->weight_q32 = 0;
 	flow->tick_us = (__u32)tcp_sk(sk)->tcp_mstamp;
 	flow->event_seq = tcp_sk(sk)->snd_una;
+#ifdef LAW_DELIVERY
+	flow->lost = tcp_sk(sk)->lost;
+#endif
 	law_allow(sk, by, flow);
 }
 
@@ -205,10 +272,18 @@ void BPF_PROG(law_control, struct sock *sk, __u32 ack, int flag, const struct ra
 		path->rtt_q32 = flow->weight_q32 ? fx_add(path->rtt_q32, step) : rtt_q32;
 		flow->weight_q32 = requirements.most_q32;
 	}
+#ifdef LAW_DELIVERY
+	law_deliver(by, flow, tp, flag, rs, marked);
+	if (rs->acked_sacked && path->state != TCP_CA_RECOVERY)
+		law_hear(by, flow, EVENT_ACK, rs->acked_sacked);
+	if (host_round(path, tp, rs) && path->known)
+		law_hear(by, flow, EVENT_ROUND, 0);
+#else
 	if (rs->acked_sacked && host_settled(path, rs, window_q32))
 		law_hear(by, flow, EVENT_ACK, rs->acked_sacked);
 	if (host_round(path, tp, rs) && path->known && host_settled(path, rs, window_q32))
 		law_hear(by, flow, EVENT_ROUND, 0);
+#endif
 	window_q32 = law_allow(sk, by, flow);
 	host_trace(sk, path, rs, window_q32, marked, 0);
 }
@@ -242,6 +317,9 @@ struct tcp_congestion_ops law_ops = {
 /* A step of a trail: an event, and the state after it. */
 struct step {
 	struct observation observation;
+#ifdef LAW_DELIVERY
+	struct delivery delivery; /* of EVENT_DELIVERY */
+#endif
 	__s64 window_q32;
 	__s64 gap_q32;
 	LAW_STATE state;
@@ -275,7 +353,12 @@ static long law_step(__u32 at, void *context)
 		step->state = before->state;
 	else
 		LAW_OPEN(by, &step->state, window_q32);
-	LAW_EVENT(by, &step->state, &step->observation);
+#ifdef LAW_DELIVERY
+	if (step->observation.event == EVENT_DELIVERY)
+		LAW_DELIVERY(by, &step->state, &step->delivery, &step->observation);
+	else
+#endif
+		LAW_EVENT(by, &step->state, &step->observation);
 	step->window_q32 = LAW_WINDOW(by, &step->state, &step->observation);
 	step->gap_q32 = LAW_GAP(by, &step->state, &step->observation);
 	return 0;

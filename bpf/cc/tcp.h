@@ -40,6 +40,7 @@ struct tcp_sock {
 	__u32 mss_cache;    /* B of payload */
 	__u32 delivered;    /* packets */
 	__u32 delivered_ce; /* those of them whose acknowledgement had an echo */
+	__u32 lost;         /* packets: each transmission that was ever taken for lost */
 	__u32 app_limited;  /* not zero: data were short when packets left that are in flight */
 	__u32 packets_out;
 	__u32 sacked_out;
@@ -51,16 +52,20 @@ struct tcp_sock {
 	__u32 total_retrans;   /* segments sent again */
 	__u64 tcp_clock_cache; /* when this acknowledgement came [ns] */
 	__u64 tcp_mstamp;      /* the same [us] */
+	__u64 first_tx_mstamp; /* when the newest packet that was delivered was sent [us] */
 	__u8 ecn_flags;
 };
 
 struct rate_sample {
-	__u64 prior_mstamp; /* zero: nothing was delivered */
-	__u32 prior_delivered;
+	__u64 prior_mstamp;    /* zero: nothing was delivered */
+	__u32 prior_delivered; /* tcp_sock.delivered when the newest packet was sent */
+	__s32 delivered;       /* packets, within the interval; negative: unknown */
+	long interval_us;      /* not above zero: the sample is not valid */
 	__s32 losses;
 	__u32 acked_sacked;
 	__u32 prior_in_flight;
-	long rtt_us; /* negative: none */
+	long rtt_us;         /* negative: none */
+	__u8 is_app_limited; /* tcp_sock.app_limited when the newest packet was sent */
 };
 
 #pragma clang attribute pop

@@ -93,6 +93,8 @@ const LINKED: u32 = 1 << 13;
 const HABITS: &str = ".rodata.habits";
 const ORIGIN: &str = ".rodata.origin";
 const OF_LAW: &str = ".rodata.law";
+/// The section of bpf/cc/controller.h in a program with LAW_DELIVERY.
+const OF_DELIVERIES: &str = ".rodata.delivery";
 /// Size of the buffer for records of a trace [B]: seconds of a gigabit.
 const TRACE_ROOM: u32 = 1 << 22;
 
@@ -362,12 +364,23 @@ fn write(
             &format!("its section {OF_LAW} has {room} B, and the parameters of the law take {size} B"),
         ));
     }
+    let hears_deliveries = find(open, OF_DELIVERIES).is_some();
     for mut map in open.maps_mut() {
         match (map.name().to_str().unwrap_or_default(), &parameters.requirements) {
             (".rodata.requirements", Some(words)) => {
                 let words = words
                     .as_ref()
                     .map_err(|why| Error::Input(format!("the law `{law}` cannot run with these parameters: {why}")))?;
+                if hears_deliveries != parameters.delivery {
+                    return Err(object::unfit(
+                        law,
+                        if hears_deliveries {
+                            "it defines LAW_DELIVERY, and the law requires no deliveries"
+                        } else {
+                            "it does not define LAW_DELIVERY, and the law requires deliveries"
+                        },
+                    ));
+                }
                 if !fill(&mut map, &bytes(words), false) {
                     return Err(object::unfit(
                         law,

@@ -3,10 +3,12 @@
 //! The header that such a program includes (bpf/cc/controller.h, bpf/tc/aqm.h) has the map and the program of a trail. The
 //! [`Trails`] of a role are its events and observations.
 
+use std::fmt::Debug;
+
 use libbpf_rs::{MapCore, MapFlags, Object, ProgramInput};
 use penstock_law::law::Role;
 use penstock_law::parameter::{Default, Unit};
-use penstock_law::{Entry, Fix, Parameter, Values};
+use penstock_law::{Entry, Fix, Instances, Parameter, Values};
 use penstock_scenario::model::Chosen;
 
 use super::error::Error;
@@ -34,10 +36,10 @@ const ELAPSED_AT: usize = 16;
 /// 1 over 2^32.
 pub(super) const ONE: i64 = 1 << 32;
 
-/// One step: an event and its observation.
+/// One step: a call of the law, and the observation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step<R: Role> {
-    pub(super) event: R::Event,
+pub(super) struct Step<R: Trails> {
+    pub(super) event: R::Call,
     pub(super) observation: R::Observation<Fix<32>>,
 }
 
@@ -45,16 +47,25 @@ pub(super) struct Step<R: Role> {
 pub(super) trait Trails: Role + Sized {
     /// The header that its programs include.
     const HEADER: &'static str;
+    /// A call of the law: an event, or one with its details.
+    type Call: Copy + Debug;
     /// The word of `struct replay` behind the number of steps.
     const GIVEN: i64;
     /// The context of the law on the trail of that number.
     fn context(trail: u64, draws: &mut Draws) -> Self::Context;
     fn steps(needs: &Self::Requirements, context: &Self::Context, draws: &mut Draws) -> Vec<Step<Self>>;
-    /// `struct observation` of a step.
-    fn bytes(step: &Step<Self>) -> Vec<u8>;
+    /// Calls an instance of the law; returns its output then.
+    fn call(
+        law: &mut dyn Instances<Fix<32>, Self>,
+        at: usize,
+        call: &Self::Call,
+        observation: &Self::Observation<Fix<32>>,
+    ) -> Self::Output<Fix<32>>;
+    /// The beginning of `struct step` for a law of these requirements: `struct observation`, and details.
+    fn bytes(step: &Step<Self>, needs: &Self::Requirements) -> Vec<u8>;
     /// The observation in words.
     fn words(observation: &Self::Observation<Fix<32>>) -> String;
-    /// The words of `struct step` between the observation and the state.
+    /// The words of `struct step` between that and the state.
     fn outputs(output: &Self::Output<Fix<32>>) -> Vec<(&'static str, i64)>;
 }
 
@@ -154,12 +165,13 @@ pub(super) fn follow<R: Trails>(
                 continue;
             }
         };
-        let trail = R::steps(&rust.requirements(), &context, &mut draws);
-        let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail)?;
+        let needs = rust.requirements();
+        let trail = R::steps(&needs, &context, &mut draws);
+        let (steps, elapsed_ns) = in_kernel(law.name, &object, &trail, &needs)?;
         let names: Vec<&str> = rust.names().iter().map(|(name, _)| *name).collect();
         let at = rust.add();
         for (told, kernel) in trail.iter().zip(&steps) {
-            let output = rust.on_event(at, told.event, &told.observation);
+            let output = R::call(rust.as_mut(), at, &told.event, &told.observation);
             let mut want = R::outputs(&output);
             let outputs = want.len();
             let mut state = Vec::new();
@@ -199,7 +211,12 @@ pub(super) fn follow<R: Trails>(
 }
 
 /// The words of each step after the kernel took it: outputs, and state; and how long all took [ns].
-fn in_kernel<R: Trails>(law: &str, object: &Object, trail: &[Step<R>]) -> Result<(Vec<Vec<i64>>, u64), Error> {
+fn in_kernel<R: Trails>(
+    law: &str,
+    object: &Object,
+    trail: &[Step<R>],
+    needs: &R::Requirements,
+) -> Result<(Vec<Vec<i64>>, u64), Error> {
     let failed = |what: &str| {
         let what = format!("the kernel did not {what} of the replay of `{law}`");
         move |source| Error::Kernel { what, source, verifier: String::new() }
@@ -208,7 +225,7 @@ fn in_kernel<R: Trails>(law: &str, object: &Object, trail: &[Step<R>]) -> Result
     let map = object.maps().find(|map| map.name() == MAP).ok_or_else(lacks)?;
     let program = object.progs_mut().find(|program| program.name() == PROGRAM).ok_or_else(lacks)?;
     let size = map.value_size() as usize;
-    let observation = trail.first().map_or(0, |step| R::bytes(step).len());
+    let observation = trail.first().map_or(0, |step| R::bytes(step, needs).len());
     if size < observation || !size.is_multiple_of(8) {
         return Err(lacks());
     }
@@ -216,7 +233,7 @@ fn in_kernel<R: Trails>(law: &str, object: &Object, trail: &[Step<R>]) -> Result
     let mut steps = Vec::with_capacity(trail.len() * size);
     for step in trail {
         let all = steps.len() + size;
-        steps.extend(R::bytes(step));
+        steps.extend(R::bytes(step, needs));
         steps.resize(all, 0);
     }
     let any = MapFlags::ANY;

@@ -26,11 +26,13 @@ pub(super) struct ProgramParameters {
     /// The law's requirements, for a program that an entry brings, or which of them bpf/cc/controller.h does not measure; that
     /// matters where the program includes it.
     pub(super) requirements: Option<Result<RequirementWords, String>>,
+    /// True if the law requires deliveries, which such a program then gives to it.
+    pub(super) delivery: bool,
 }
 
 impl ProgramParameters {
     fn new(words: Vec<i64>, requires_ecn: bool) -> Self {
-        Self { words, requires_ecn, requirements: None }
+        Self { words, requires_ecn, requirements: None, delivery: false }
     }
 }
 

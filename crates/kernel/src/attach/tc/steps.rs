@@ -2,7 +2,7 @@
 
 use penstock_law::aqm::{self, Aqm, Class, Decides, Event, Requirements};
 use penstock_law::quantity::{Bytes, Rate, Time};
-use penstock_law::{Fix, Number};
+use penstock_law::{Fix, Instances, Number};
 
 use crate::attach::trail::{Draws, STEPS, Trails};
 
@@ -21,6 +21,7 @@ fn seconds(ns: u64) -> Fix<32> {
 
 impl Trails for Aqm {
     const HEADER: &'static str = "tc/aqm.h";
+    type Call = Event;
     const GIVEN: i64 = 0;
 
     /// Lines from a kilobit to a terabit per second.
@@ -67,8 +68,17 @@ impl Trails for Aqm {
         all
     }
 
+    fn call(
+        law: &mut dyn Instances<Fix<32>, Self>,
+        at: usize,
+        call: &Event,
+        observation: &aqm::Observation<Fix<32>>,
+    ) -> aqm::Output<Fix<32>> {
+        law.on_event(at, *call, observation)
+    }
+
     /// `struct observation` of bpf/tc/observation.h.
-    fn bytes(step: &Step) -> Vec<u8> {
+    fn bytes(step: &Step, _: &Requirements) -> Vec<u8> {
         let (event, bytes) = match step.event {
             Event::Arrival { bytes, .. } => (0_u32, bytes),
             Event::Tick => (1, 0),
