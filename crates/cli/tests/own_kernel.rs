@@ -6,8 +6,12 @@ mod bench;
 mod brim;
 #[path = "own_kernel/brisk.rs"]
 mod brisk;
+#[path = "own_kernel/brook.rs"]
+mod brook;
 #[path = "own_kernel/decisions.rs"]
 mod decisions;
+#[path = "own_kernel/deliveries.rs"]
+mod deliveries;
 #[path = "own_kernel/device.rs"]
 mod device;
 #[path = "../../kernel/tests/frames/mod.rs"]
@@ -32,6 +36,8 @@ const COMMAND: &str = "PENSTOCK_OWN_KERNEL";
 
 /// The beginning of the name of a law that is an AQM.
 const AQM: &str = "aqm ";
+/// The beginning of the name of a law that requires deliveries.
+const HEARING: &str = "hearing ";
 
 /// The law of that name, whose object is in a directory of its own, and pins of its own.
 struct Own {
@@ -50,6 +56,17 @@ impl Own {
         let define: Vec<&str> = define.iter().copied().chain([name_in_c.as_str()]).collect();
         Clang::find().unwrap().compile(&source, &[include_dir()], &define, &object).unwrap();
         Self::of(bench, name)
+    }
+
+    /// A law that requires deliveries, with an object that is compiled so. It has the name `brisk` too.
+    fn hearing(define: &[&str]) -> Self {
+        let bench = Bench::new();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_kernel/brook.bpf.c");
+        let define: Vec<&str> = define.iter().copied().chain(["LAW_NAME=\"brisk\""]).collect();
+        Clang::find().unwrap().compile(&source, &[include_dir()], &define, &bench.path("brisk.bpf.o")).unwrap();
+        let mut own = Self::of(bench, "brisk");
+        own.asked.insert_str(0, HEARING);
+        own
     }
 
     /// The AQM of that name, with an object that is compiled so.
@@ -314,9 +331,12 @@ fn main() -> ExitCode {
             // The path ends the other end when one has ended.
             return ExitCode::from(u8::from(traffic::end(what).is_err()));
         }
-        let registry = match asked.strip_prefix(AQM) {
-            Some(asked) => brim::registry(asked),
-            None => brisk::registry(&asked),
+        let registry = if let Some(asked) = asked.strip_prefix(AQM) {
+            brim::registry(asked)
+        } else if let Some(asked) = asked.strip_prefix(HEARING) {
+            brook::registry(asked)
+        } else {
+            brisk::registry(&asked)
         };
         return penstock_cli::run(registry);
     }
@@ -337,6 +357,10 @@ fn main() -> ExitCode {
             ("parameters_that_do_not_fit_are_refused", parameters_that_do_not_fit_are_refused),
             ("maps_of_any_name_disturb_nobody", maps_of_any_name_disturb_nobody),
             ("what_the_host_does_not_measure_is_refused", what_the_host_does_not_measure_is_refused),
+            ("a_replay_holds_deliveries_against_their_law", deliveries::a_replay_holds_deliveries_against_their_law),
+            ("what_no_acknowledgement_has_is_refused", deliveries::what_no_acknowledgement_has_is_refused),
+            ("the_delivery_rate_is_the_paths", deliveries::the_delivery_rate_is_the_paths),
+            ("every_packet_comes_with_an_acknowledgement", deliveries::every_packet_comes_with_an_acknowledgement),
             ("an_aqm_decides_as_its_law_does", decisions::an_aqm_decides_as_its_law_does),
             ("an_aqm_marks_at_a_device_and_goes_again", device::an_aqm_marks_at_a_device_and_goes_again),
             ("other_parameters_keep_what_an_aqm_has_learned", device::other_parameters_keep_what_an_aqm_has_learned),

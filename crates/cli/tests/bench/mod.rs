@@ -107,6 +107,16 @@ impl Bench {
     }
 }
 
+/// Whether the path of a summary was late, or did not look, by more than its bounds: in words.
+pub fn late(path: &Value) -> Option<String> {
+    let beyond = |figure: &str, bound: &str| {
+        let [figure, bound] = [figure, bound].map(|name| path[name].as_f64().unwrap_or_else(|| panic!("{path}")));
+        figure > bound
+    };
+    let late = beyond("lateness_p99_s", "lateness_bound_s") || beyond("gap_max_s", "gap_bound_s");
+    late.then(|| path["beyond"].to_string())
+}
+
 impl Ended {
     /// The summary of one run, or the sweep, that `--json` printed of it.
     pub fn result(&self) -> Value {
@@ -121,13 +131,7 @@ impl Ended {
         if self.status != 4 {
             return None;
         }
-        let path = &self.result()["path"];
-        let beyond = |figure: &str, bound: &str| {
-            let [figure, bound] = [figure, bound].map(|name| path[name].as_f64().unwrap_or_else(|| panic!("{path}")));
-            figure > bound
-        };
-        let late = beyond("lateness_p99_s", "lateness_bound_s") || beyond("gap_max_s", "gap_bound_s");
-        late.then(|| path["beyond"].to_string())
+        late(&self.result()["path"])
     }
 
     pub fn of(output: &Output) -> Self {

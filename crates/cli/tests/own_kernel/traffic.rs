@@ -72,7 +72,7 @@ pub(super) fn it_writes_a_trace() {
 }
 
 /// Carries the transfer over the path of a file: the trace of the attached law, and the summary of the path.
-fn over_a_path(own: &Own, line: &str) -> (String, Value) {
+pub(super) fn over_a_path(own: &Own, line: &str) -> (String, Value) {
     own.bench.write("line.toml", line);
     let trace = traced(own, "6 s");
     let exe = env::current_exe().unwrap().display().to_string();
