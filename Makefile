@@ -165,9 +165,9 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	if cargo metadata --offline --format-version 1 "$${flags[@]}" >/dev/null 2>&1; then flags+=(--offline); fi
 	cargo test "$${flags[@]}"
 	cargo build "$${flags[@]}"
-	for each in steady linear; do $(OWN_LAW) laws $$each; done
+	for each in steady gauge linear; do $(OWN_LAW) laws $$each; done
 	$(OWN_LAW) check against-cubic.toml
-	$(OWN_LAW) run steady.toml --out ran
+	for each in steady gauge; do $(OWN_LAW) run $$each.toml --out ran; done
 	for each in steady newreno-linear; do
 		$(OWN_LAW) check $$each.toml
 		$(OWN_LAW) analyze $$each.toml --plain

@@ -1,5 +1,6 @@
-//! The command `penstock` with two more laws: the controller `steady` and the AQM `linear`.
+//! The command `penstock` with three more laws: the controllers `steady` and `gauge`, and the AQM `linear`.
 
+mod gauge;
 mod linear;
 mod steady;
 
@@ -9,7 +10,7 @@ use penstock_law::Registry;
 use penstock_law::registry::Refused;
 
 fn laws() -> Result<Registry, Refused> {
-    Registry::standard().with(&steady::ENTRY)?.with(&linear::ENTRY)
+    Registry::standard().with(&steady::ENTRY)?.with(&gauge::ENTRY)?.with(&linear::ENTRY)
 }
 
 fn main() -> ExitCode {

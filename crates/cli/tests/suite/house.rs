@@ -206,9 +206,11 @@ fn nothing_is_accepted_where_ci_is_set() {
 fn the_page_of_own_laws_has_the_kernel_programs_of_the_example() {
     let page = read("docs/own-law.md");
     let shown = blocks(&page, "c");
-    assert_eq!(shown.len(), 2);
-    for (law, shown) in ["steady", "linear"].into_iter().zip(shown) {
-        assert!(read(&format!("examples/own-law/bpf/{law}.bpf.c")).ends_with(shown), "{shown}");
+    assert_eq!(shown.len(), 3);
+    // Of `gauge` the page has the function of its deliveries.
+    for ((law, whole), shown) in [("steady", true), ("gauge", false), ("linear", true)].into_iter().zip(shown) {
+        let program = read(&format!("examples/own-law/bpf/{law}.bpf.c"));
+        assert!(if whole { program.ends_with(shown) } else { program.contains(shown) }, "{shown}");
     }
 }
 
@@ -238,7 +240,7 @@ fn the_code_of_the_page_of_own_laws_is_that_of_the_example() {
         .replace("Some(&KERNEL)", "None");
     let rust = blocks(&page, "rust");
     assert!(rust.contains(&whole.as_str()), "docs/own-law.md has not\n{whole}");
-    let files = ["src/main.rs", "src/linear.rs", "src/steady.rs", "build.rs"].map(example);
+    let files = ["src/main.rs", "src/gauge.rs", "src/linear.rs", "src/steady.rs", "build.rs"].map(example);
     // One law instead of two; what a controller that takes ECN writes; the name of a file.
     let others = [
         "penstock_cli::run(Registry::standard().with(&steady::ENTRY).expect(\"a valid entry\"))",
