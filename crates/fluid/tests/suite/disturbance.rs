@@ -135,7 +135,7 @@ fn beside(share: f64, rate: f64, queue: &Chosen<Aqm>, mut groups: Vec<Group>) ->
 /// The static gains of each link are the slopes of the equilibrium over cross traffic: of delay, and of each class's rate. A queue that
 /// marks drops some of this cross traffic, which cannot be marked, and what enters the line counts; to `price`, whose line is not
 /// full, all that arrives.
-fn is_the_slope_of_the_equilibrium(of: &dyn Fn(f64) -> Scenario, link: usize, tolerance: f64) {
+fn is_the_slope_of_the_equilibrium(of: &dyn Fn(f64) -> Scenario, link: usize, tolerance: f64) -> Analysis {
     let [low, high] = [0.1 - 1e-3, 0.1 + 1e-3].map(|share| analyze(&of(share), &Options::default()).unwrap());
     let at = analysis(&of(0.1), &[]);
     let d: &Disturbance = &at.disturbance[link];
@@ -156,6 +156,7 @@ fn is_the_slope_of_the_equilibrium(of: &dyn Fn(f64) -> Scenario, link: usize, to
     }
     assert!(off(d.rate.static_gain, -1.0) < tolerance, "{what}");
     assert!(d.delay_s.peak_gain >= d.delay_s.static_gain.abs() && d.rate.peak_gain >= 1.0 - tolerance, "{what}");
+    at
 }
 
 /// Any law that the analysis takes: with its queue alone as signal, with marks that follow the queue, and with an integral,
@@ -210,9 +211,8 @@ fn cross_traffic_at_one_of_two_links_is_felt_at_both() {
             scenario
         }
     };
-    is_the_slope_of_the_equilibrium(&of("first"), 0, 1e-3);
+    let a = is_the_slope_of_the_equilibrium(&of("first"), 0, 1e-3);
     is_the_slope_of_the_equilibrium(&of("second"), 1, 1e-3);
-    let a = analysis(&of("first")(0.1), &[]);
     let gain = |class: &str| a.disturbance[0].classes.iter().find(|c| c.name == class).unwrap().static_gain;
     assert!(
         gain("long") < -0.1 && gain("at_first") < -0.1 && gain("at_second") > 0.1,

@@ -81,8 +81,8 @@ fn timed(name: &str, scenario: &Scenario, cells: f64) -> f64 {
 #[test]
 fn a_sparse_network_fills_every_link() {
     let mut scenario = network(300, 10, "leadlag", "price");
-    scenario.duration = Time::from_seconds(60.0);
-    scenario.warmup = Time::from_seconds(50.0);
+    scenario.duration = Time::from_seconds(40.0);
+    scenario.warmup = Time::from_seconds(30.0);
     scenario.sample = Time::from_seconds(10.0);
     let run = Fluid::default().run(&scenario, &mut |_| true).unwrap();
     for (name, link) in &run.summary.whole.links {
