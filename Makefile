@@ -160,7 +160,7 @@ own-law: packages ## examples/own-law from packaged crates: its test, its laws, 
 	for profile in $$(sed -n '/^\[profile.dev.package\]/,/^\[/{/^penstock/!s/^\([a-z0-9_-]*\)\.opt-level = \(.*\)/\1=\2/p}' Cargo.toml); do
 		flags+=(--config "profile.dev.package.$${profile%=*}.opt-level=$${profile#*=}")
 	done
-	flags+=(--config profile.dev.debug=false)
+	flags+=(--config profile.dev.debug=false --config 'profile.dev.package."*".codegen-units=1')
 	cd $(OUT)/own-law
 	if cargo metadata --offline --format-version 1 "$${flags[@]}" >/dev/null 2>&1; then flags+=(--offline); fi
 	cargo test "$${flags[@]}"
