@@ -57,4 +57,7 @@ struct delivery {
 	} then;
 };
 
+_Static_assert(sizeof(struct delivery) == 80,
+	       "as crates/kernel/src/attach/controller/steps.rs has it");
+
 #endif

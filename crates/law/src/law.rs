@@ -211,6 +211,8 @@ pub trait Law<N: Number>: Sized + Debug + Send + Sync + 'static {
     ) -> <Self::Role as Role>::Timing {
         <Self::Role as Role>::Timing::default()
     }
+    /// A congestion event was spurious: `state` is the one from before it again, with what stays of the state `after` it.
+    fn undone(&self, _state: &mut Self::State, _after: &Self::State) {}
     /// Its requirements.
     fn requirements(&self) -> <Self::Role as Role>::Requirements;
 }
@@ -319,7 +321,8 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn bring_back(&mut self, at: usize) {
         if let Some(state) = self.kept.remove(&at) {
-            self.states[at] = state;
+            let after = core::mem::replace(&mut self.states[at], state);
+            self.law.undone(&mut self.states[at], &after);
         }
     }
     fn copy(&mut self, at: usize) -> usize {

@@ -328,6 +328,11 @@ impl Law<f64> for Cubic {
         Output { window: s.window, gap_s: 0.0 }
     }
 
+    /// Linux restores the window and keeps what it knows of W_max.
+    fn undone(&self, s: &mut State<f64>, after: &State<f64>) {
+        s.unknown = after.unknown;
+    }
+
     fn requirements(&self) -> Requirements {
         let marks = if self.ecn { Marks::Congestion } else { Marks::Ignored };
         Requirements { marks, now: true, flight_size: self.flight_size, ..Requirements::LEAST }
@@ -529,6 +534,24 @@ mod tests {
                 (s.window, s.ssthresh) = (1000.0, 1000.0);
                 assert!((tenth(&mut s, now).1 - grows).abs() < 0.0025, "after a timeout");
             }
+        }
+    }
+
+    /// Linux: a spurious recovery tells of W_max, and after a spurious timeout nothing is known; the rest is as before (RFC 9438, section
+    /// 4.9).
+    #[test]
+    fn what_is_known_stays_where_an_event_is_undone() {
+        let law = law(&[]);
+        for (before, event, unknown) in [(true, Event::Congestion, false), (false, Event::Timeout, true)] {
+            let s = State { unknown: before, ..avoiding(&law, 100.0) };
+            let mut after = s;
+            law.on_event(&mut after, event, &at(0.0));
+            let mut back = s;
+            law.undone(&mut back, &after);
+            assert_eq!(
+                (back.window, back.ssthresh, back.origin, back.unknown),
+                (s.window, s.ssthresh, s.origin, unknown)
+            );
         }
     }
 

@@ -240,6 +240,10 @@ impl<L: SlowStart> Law<f64> for Searching<L> {
         self.law.timing(&s.inner, seen)
     }
 
+    fn undone(&self, s: &mut State<L::State>, after: &State<L::State>) {
+        self.law.undone(&mut s.inner, &after.inner);
+    }
+
     fn requirements(&self) -> Requirements {
         let inner = self.law.requirements();
         Requirements { now: true, spared: Spared { acks: false, ..inner.spared }, ..inner }

@@ -63,8 +63,10 @@ impl Rack {
         let earlier = self.again.values().copied();
         let in_flight =
             |tx: &u64| records.keeps(*tx) && records.at(*tx).fate == Fate::InFlight && self.last_probe != Some(*tx);
-        let outstanding = earlier.clone().filter(in_flight).collect();
-        Episode { first: None, earlier: earlier.min(), outstanding, late: BTreeMap::new(), until: None }
+        let outstanding: BTreeSet<u64> = earlier.clone().filter(in_flight).collect();
+        let before = self.episode.iter().flat_map(|episode| &episode.late);
+        let late = before.filter(|(_, again)| outstanding.contains(again)).map(|(tx, again)| (*tx, *again)).collect();
+        Episode { first: None, earlier: earlier.min(), outstanding, late, until: None }
     }
 
     /// Segments taken for lost are in flight again, and recovery is over.
