@@ -89,7 +89,6 @@ test: setup viewer ## every test of seconds; those in the kernel need root, and 
 	status=0
 	$(MAKE) -s -k -j3 test-waiting test-register test-computing || status=1
 	$(MAKE) -s test-measuring || status=1
-	$(TESTS) --doc || status=1
 	exit $$status
 
 .PHONY: test-build test-waiting test-register test-computing test-measuring
@@ -97,16 +96,21 @@ test: setup viewer ## every test of seconds; those in the kernel need root, and 
 test-build:
 	$(TESTS) --no-run
 	$(if $(UNITS),$(TESTS) --no-run --benches && cargo build -q $(WORKSPACE) --locked --bin penstock-surface)
-# What measures leaves the processors idle most of the time. The tests of Python have that time and no other, until nothing is
-# measured any more: on a busy machine there is none. A group of processes of their own can be told so, and ends with this one.
+# What measures leaves the processors idle most of the time. The tests of Python and of documentation have that time and no other, until
+# nothing is measured any more: on a busy machine there is none. A group of processes of their own can be told so, and ends with this one.
 test-measuring:
 	mkdir -p $(OUT); status=0; set -m
-	( ! command -v chrt >/dev/null || chrt --idle --pid 0 $$BASHPID || true; $(MAKE) -s test-python ) >$(OUT)/test-python.log 2>&1 & python=$$!
-	set +m; trap 'kill -- -$$python 2>/dev/null || true' EXIT
+	(
+		! command -v chrt >/dev/null || chrt --idle --pid 0 $$BASHPID || true
+		$(MAKE) -s test-python || status=1
+		$(TESTS) --doc || status=1
+		exit $$status
+	) >$(OUT)/test-beside.log 2>&1 & beside=$$!
+	set +m; trap 'kill -- -$$beside 2>/dev/null || true' EXIT
 	$(TESTS) $(MEASURES:%=--test %) || status=1
-	for _ in 1 2; do pgrep -g $$python | xargs -rn1 chrt --all-tasks --other --pid 0 2>/dev/null || true; done
-	wait $$python || status=1
-	cat $(OUT)/test-python.log; exit $$status
+	for _ in 1 2; do pgrep -g $$beside | xargs -rn1 chrt --all-tasks --other --pid 0 2>/dev/null || true; done
+	wait $$beside || status=1
+	cat $(OUT)/test-beside.log; exit $$status
 test-waiting: BESIDE = $(WAITING)
 test-register: BESIDE = $(REGISTER)
 test-waiting test-register:
