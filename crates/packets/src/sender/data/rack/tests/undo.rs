@@ -38,7 +38,7 @@ fn only_duplicates_of_retransmissions_undo() {
 /// second one too, which began with a retransmission in flight and nothing lost since.
 #[test]
 fn a_recovery_that_begins_with_a_retransmission_in_flight_can_be_undone() {
-    let mut ends = without(1);
+    let ends = without(1);
     assert_eq!((ends.cuts, &ends.sent[12..15]), (1, &[0, 12, 13][..]));
     // Segment 12 is sent again, and arrives after the recovery, twice.
     for original_first in [true, false] {
