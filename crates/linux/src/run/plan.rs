@@ -111,8 +111,6 @@ pub(super) fn controllers_of_kernel() -> Vec<String> {
 /// Headers of IP and TCP, and with timestamps.
 const PLAIN: u64 = 40;
 const STAMPED: u64 = 52;
-/// Growth of the window by `tcp_cubic` while W_max is unknown (`bictcp_update`): one packet in 20 acknowledged ones.
-const KERNELS_GROWTH: f64 = 0.05;
 
 impl Plan {
     /// Of a scenario.
@@ -470,12 +468,13 @@ fn findings(scenario: &Scenario) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let waits =
-        |group: &Group| group.cc.law.name == "cubic" && group.cc.values.number("initial_growth") != KERNELS_GROWTH;
+    let growth =
+        Profile::Linux.parameters().iter().find(|(name, _)| *name == "initial_growth").map_or(0.0, |(_, is)| *is);
+    let waits = |group: &Group| group.cc.law.name == "cubic" && group.cc.values.number("initial_growth") != growth;
     if scenario.groups.values().any(waits) {
         findings.push(format!(
-            "the kernel's cubic grows by a twentieth of the window a round trip after slow start, until its first loss or mark: \
-             `initial_growth = {KERNELS_GROWTH}` has it simulated so"
+            "the kernel's cubic grows by {growth} of the window a round trip after slow start, until its first loss or mark: \
+             `initial_growth = {growth}` has it simulated so"
         ));
     }
     let low_latency = |group: &Group| group.requirements(scenario.packet).is_ok_and(|needs| needs.low_latency);

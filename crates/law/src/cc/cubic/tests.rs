@@ -28,6 +28,20 @@ fn avoiding(law: &Cubic, window: f64) -> State<f64> {
     State { window, ssthresh: 2.0, smoothed_rtt: RTT_S, ..law.initial_state() }
 }
 
+/// Round trips on a path that holds 200 packets; the time after them.
+fn fourteen_rounds(law: &Cubic, s: &mut State<f64>, mut now: f64) -> f64 {
+    for _ in 0..14 {
+        let (window, start) = (s.window, now);
+        let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
+        while now < start + rtt_s {
+            now += rtt_s / window;
+            law.on_event(s, ONE, &Observation { rtt_s, ..at(now) });
+        }
+        law.on_event(s, Event::Round, &at(now));
+    }
+    now
+}
+
 /// Section 4.2: K = cbrt(W_max (1 - beta) / C), 9.0856 s for 1000 packets, when the window is W_max again: halfway
 /// there it is an eighth of the loss below, and as far beyond it an eighth above.
 #[test]
@@ -228,16 +242,7 @@ fn hystart_ends_the_first_slow_start_by_the_delay() {
     for (switch, ends) in [(1.0, true), (0.0, false)] {
         let law = law(&[("hystart", switch)]);
         let mut s = law.initial_state();
-        let mut now = 0.0;
-        for _ in 0..14 {
-            let (window, start) = (s.window, now);
-            let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
-            while now < start + rtt_s {
-                now += rtt_s / window;
-                law.on_event(&mut s, ONE, &Observation { rtt_s, ..at(now) });
-            }
-            law.on_event(&mut s, Event::Round, &at(now));
-        }
+        let now = fourteen_rounds(&law, &mut s, 0.0);
         assert_eq!(s.ssthresh < 1e9, ends);
         if ends {
             assert!((200.0..1500.0).contains(&s.ssthresh), "{}", s.ssthresh);
@@ -260,15 +265,7 @@ fn hystart_of_linux_ends_every_slow_start() {
     for _ in 0..2 {
         law.on_event(&mut s, Event::Timeout, &at(now));
         s.ssthresh = 1e9;
-        for _ in 0..14 {
-            let (window, start) = (s.window, now);
-            let rtt_s = RTT_S * Number::max(1.0, window / 200.0);
-            while now < start + rtt_s {
-                now += rtt_s / window;
-                law.on_event(&mut s, ONE, &Observation { rtt_s, ..at(now) });
-            }
-            law.on_event(&mut s, Event::Round, &at(now));
-        }
+        now = fourteen_rounds(&law, &mut s, now);
         assert!((100.0..300.0).contains(&s.ssthresh), "{}", s.ssthresh);
     }
 }
