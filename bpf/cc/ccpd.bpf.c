@@ -56,7 +56,8 @@ struct flow {
 	__u16 retrans;
 	__u8 slow_start : 1;
 	__u8 recovers : 1;
-	__u8 afresh : 1; /* the average starts with the next round trip */
+	__u8 afresh : 1;   /* the average starts with the next round trip */
+	__u8 recovery : 1; /* as section V has it, which is not the kernel's */
 	__u8 past : 2; /* 1: there is a moment to look back to; 2: and what the last one sent is to be added */
 };
 
@@ -79,6 +80,7 @@ struct memory {
 	__u32 end;
 	__u32 heard_rtt_us; /* of the first of a pair */
 	__u32 heard_una;    /* what its acknowledgement was up to */
+	__u32 recover;      /* where a recovery ends: what was sent before its loss */
 	__u64 heard_ns;     /* when that came */
 	struct moment past[PAST];
 	struct pair pairs[MOST_PAIRS];
@@ -152,6 +154,7 @@ void BPF_PROG(ccpd_open, struct sock *sk)
 	flow->retrans = (__u16)tp->total_retrans;
 	flow->slow_start = 1;
 	flow->recovers = 0;
+	flow->recovery = 0;
 	flow->past = 0;
 	flow->afresh = 1;
 	bpf_sk_storage_get(&memories, tp, NULL, BPF_SK_STORAGE_GET_F_CREATE);
@@ -181,6 +184,7 @@ void BPF_PROG(ccpd_state, struct sock *sk, __u8 state)
 	/* The level is that of before until there is another. */
 	flow->path.rtt_q32 = rtt_q32;
 	flow->afresh = 1;
+	flow->recovery = 0;
 	law_now = ccpd_law(flow);
 	ccp_timeout(&law_now);
 	ccpd_keep(flow, &law_now);
@@ -368,9 +372,14 @@ static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
 {
 	const struct law *by = AS_LOADED(struct law, law);
 	struct flow *flow = inet_csk_ca(sk);
+	struct memory *m = ccpd_memory(sk);
 	struct ccp law_now = ccpd_law(flow);
 	struct ccp_path observation = {};
 
+	if (m) {
+		m->recover = tcp_sk(sk)->snd_nxt;
+		flow->recovery = 1;
+	}
 	ccpd_see(flow, in_flight, &observation);
 	ccp_cut(&by->ccp, &law_now, &observation);
 	ccpd_keep(flow, &law_now);
@@ -378,9 +387,51 @@ static SELDOM void ccpd_cut(struct sock *sk, __u32 in_flight)
 }
 
 /*
+ * Section V: the window stays "until all segments transmitted during that window are
+ * acknowledged". The kernel begins another recovery at once where something of this
+ * one is still missing, and ends it early where it was spurious.
+ */
+static SELDOM void ccpd_recovery(struct sock *sk)
+{
+	struct flow *flow = inet_csk_ca(sk);
+	struct memory *m = ccpd_memory(sk);
+
+	flow->recovery = m && flow->path.state == TCP_CA_RECOVERY &&
+			 (__s32)(tcp_sk(sk)->snd_una - m->recover) < 0;
+}
+
+/*
+ * Whether this acknowledgement begins a recovery. In one of section V no loss does: it
+ * is sent again, and the recovery ends where it would have ended.
+ */
+static inline int ccpd_begins(struct sock *sk, const struct rate_sample *rs)
+{
+	struct flow *flow = inet_csk_ca(sk);
+	struct path *path = &flow->path;
+	int was = flow->recovery;
+
+	if (was)
+		ccpd_recovery(sk);
+	if (flow->recovery) {
+		path->cut = 0;
+		path->left = 0;
+		if (host_lost_again(path, rs))
+			flow->once = tcp_sk(sk)->snd_nxt;
+		return 0;
+	}
+	if (!host_cut(path, tcp_sk(sk), rs))
+		return 0;
+	/* The recovery before is over: the law is called for its end before it is for the next. */
+	if (was)
+		ccpd_ask(sk, 1, 0, 0);
+	return 1;
+}
+
+/*
  * Section V: a duplicate acknowledgement allows a retransmission, whatever the
- * window. The kernel looks at its window right after this, and sends what is lost
- * before what is new; an acknowledgement that tells of several packets allows as many.
+ * window, and so does a partial one (RFC 6582). The kernel looks at its window right
+ * after this, and sends what is lost before what is new; an acknowledgement that tells
+ * of several packets allows as many.
  */
 static inline void ccpd_mend(struct tcp_sock *tp, const struct rate_sample *rs)
 {
@@ -412,7 +463,7 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	flow->una = una;
 	if (flow->past == 2)
 		ccpd_sent(sk, rs->prior_in_flight);
-	if (host_cut(path, tp, rs))
+	if (ccpd_begins(sk, rs))
 		ccpd_cut(sk, rs->prior_in_flight);
 	if (sure && host_sample(path, rs, &rtt_q32)) {
 		__u32 rtt_us = (__u32)rs->rtt_us;
@@ -432,11 +483,10 @@ void BPF_PROG(ccpd_control, struct sock *sk, __u32 ack, int flag, const struct r
 	       32ULL * (now_us - flow->stepped_us) >= span_us;
 	/* After a timeout an acknowledgement tells of one packet, whatever it covers (RFC 3465, section 2.3). */
 	packets = !sure || covered <= mss ? 1 : (covered + mss - 1) / mss;
-	if (covered && path->state != TCP_CA_RECOVERY &&
-	    (step || flow->slow_start || flow->recovers))
+	if (covered && !flow->recovery && (step || flow->slow_start || flow->recovers))
 		ccpd_ask(sk, packets, span_us, step);
 	host_allow(sk, flow->window_q32, 0);
-	if (!covered && path->state == TCP_CA_RECOVERY)
+	if (flow->recovery)
 		ccpd_mend(tp, rs);
 	host_trace(sk, path, rs, flow->window_q32, 0, flow->capacity_q32);
 }

@@ -191,20 +191,28 @@ static inline int host_state(struct sock *sk, struct path *path, __u8 state)
 }
 
 /*
- * Whether this acknowledgement tells of a congestion event. That something sent
- * after the last one was lost too the kernel does not say. But the first delivery of
- * such a thing has it give up all that was sent before it and is still missing
- * (RACK, RFC 8985, section 6.2): what is lost from the next one on was sent since.
+ * Whether this acknowledgement tells of the loss of something that was sent after the
+ * last congestion event. The kernel does not say. But the first delivery of such a
+ * thing has it give up all that was sent before it and is still missing (RACK,
+ * RFC 8985, section 6.2): what is lost from the next one on was sent since.
  */
-static inline int host_cut(struct path *path, const struct tcp_sock *tp,
-			   const struct rate_sample *rs)
+static inline int host_lost_again(struct path *path, const struct rate_sample *rs)
 {
 	int since = path->state >= TCP_CA_RECOVERY && rs->prior_mstamp &&
 		    (__s32)(rs->prior_delivered - path->event) >= 0;
 	int again = since && path->since && rs->losses > 0;
 
-	path->left = 0;
 	path->since |= (__u8)since;
+	return again;
+}
+
+/* Whether this acknowledgement tells of a congestion event. */
+static inline int host_cut(struct path *path, const struct tcp_sock *tp,
+			   const struct rate_sample *rs)
+{
+	int again = host_lost_again(path, rs);
+
+	path->left = 0;
 	if (!path->cut && !again)
 		return 0;
 	path->cut = 0;

@@ -199,8 +199,9 @@ pub struct Requirements {
     pub bottleneck: Option<BottleneckEstimate>,
     /// True if each acknowledgement of a recovery, duplicate or partial, lets as many lost segments be sent again as it reports,
     /// whatever the window: a law that keeps its window through recovery would otherwise mend no more a round trip than fits
-    /// into that window. In the packet simulator its recovery then ends once the data sent before the loss are acknowledged,
-    /// whatever is lost meanwhile: a kept window that does not fit would otherwise never end.
+    /// into that window. In the packet simulator, where recovery is not by time, and in the kernel, its recovery then ends once the
+    /// data sent before the loss are acknowledged, whatever is lost meanwhile: a kept window that does not fit would otherwise
+    /// never end.
     pub retransmit_on_duplicates: bool,
     /// True if it is called for each packet, for recoveries and for rate samples, by
     /// [`Law::on_detail`](crate::law::Law::on_detail), and sets the times and the quantum of sending, by

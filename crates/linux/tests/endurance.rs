@@ -4,6 +4,8 @@
 
 #[path = "../../kernel/tests/controllers/bench.rs"]
 mod bench;
+#[path = "../../kernel/tests/figures/mod.rs"]
+mod figures;
 #[path = "../../path/tests/laboratory/mod.rs"]
 mod laboratory;
 #[path = "../../cli/tests/optional/mod.rs"]
@@ -13,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io, thread};
 
 use bench::Bench;
+use figures::netstat;
 use laboratory::{Laboratory, line};
 use optional::available;
 use penstock_kernel::attach::{self, Place, controller};
@@ -154,6 +157,25 @@ fn half_a_minute_of_each_controller() {
     bench::eventually(|| made.left() == bench::Objects::default());
 }
 
+/// Section V of CCPD's paper: a recovery ends once the packets sent before its loss are acknowledged, whatever is lost meanwhile.
+/// On a path that loses every seventh packet retransmissions are lost too, and none of those losses is a congestion event. The
+/// kernel counts its recoveries: each has one event at the most.
+fn a_recovery_of_ccpd_has_one_congestion_event() {
+    let bench = Bench::new();
+    bench.attach("ccpd", Place::Sockets { default: None, trace: false }, &["law.kp=8"]).unwrap();
+    let text = line("20 Mbit/s", "20 ms", ", loss = 0.15").replace("\"unlimited\"", "\"200 packets\"");
+    let laboratory = Laboratory::of(&text, &FlowHabits::default());
+    let (sent, got, _) = laboratory.transfer_for(6, "ccpd");
+    assert_eq!(sent, got);
+    let count = |name| laboratory.path.sender.within(|| netstat("TcpExt:", name)).unwrap();
+    let (recoveries, lost_again) = (count("TCPSackRecovery"), count("TCPLostRetransmit"));
+    let events = bench.figure("congestion_events");
+    laboratory.end();
+    println!("{events} congestion events, {recoveries} recoveries, {lost_again} retransmissions lost");
+    assert!(events > 3.0 && lost_again > 3.0, "{events} congestion events, {lost_again} retransmissions lost");
+    assert!(events <= recoveries, "{events} congestion events in {recoveries} recoveries");
+}
+
 /// Whether this namespace has no TCP socket but such as wait for late packets (TIME_WAIT, 6), which have no controller.
 fn said_goodbye() -> io::Result<bool> {
     let sockets = fs::read_to_string("/proc/thread-self/net/tcp")?;
@@ -162,5 +184,9 @@ fn said_goodbye() -> io::Result<bool> {
 
 fn main() {
     let missing = optional::kernel(attach::missing(&Bench::new().pins).into_iter().chain(penstock_path::missing()));
-    optional::run(&[("half_a_minute_of_each_controller", half_a_minute_of_each_controller)], missing);
+    let tests: [(&str, fn()); 2] = [
+        ("half_a_minute_of_each_controller", half_a_minute_of_each_controller),
+        ("a_recovery_of_ccpd_has_one_congestion_event", a_recovery_of_ccpd_has_one_congestion_event),
+    ];
+    optional::run(&tests, missing);
 }

@@ -15,11 +15,16 @@ pub fn figure(attached: &Attached, name: &str) -> f64 {
 
 /// Packets that the receiving end's IP has counted with CE, segment by segment.
 pub fn ce_packets_in() -> io::Result<f64> {
+    netstat("IpExt:", "InCEPkts")
+}
+
+/// A count of this namespace's TCP or IP; zero where it has no such count.
+pub fn netstat(of: &str, count: &str) -> io::Result<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
-    let mut lines = text.lines().filter(|line| line.starts_with("IpExt:"));
+    let mut lines = text.lines().filter(|line| line.starts_with(of));
     let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let mut pairs = names.split_whitespace().zip(values.split_whitespace());
-    Ok(pairs.find(|(name, _)| *name == "InCEPkts").and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0))
+    Ok(pairs.find(|(name, _)| *name == count).and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0))
 }
 
 pub fn ended(attached: &Attached) -> f64 {

@@ -7,7 +7,7 @@
 //! the present flight, it is `window_form = "explicit"`. The paper leaves out timeouts: plain TCP, with half of the window where
 //! RFC 5681 has half of the flight. The floor of two packets, which keeps pairs possible, is ours; so is that slow start grows
 //! no window of which less than half is in use: (3) would not take it back before a loss. A host may report losses of a recovery
-//! as events of their own: the kernel does, and the packet simulator does not. A kept window then comes down to the value of (3)
+//! as events of their own: the packet simulator does where recovery is by time (RACK). A kept window then comes down to the value of (3)
 //! with an empty queue, and then to that of (3), since it would lose packets for ever.
 //!
 //! The law holds no estimate: its host measures capacity, buffer and queue by
