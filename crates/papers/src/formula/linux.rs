@@ -10,9 +10,12 @@ use crate::axis::position;
 /// The averages of so many `hours`: mean, quantiles, and the share of hours below the printed one. A `case` is a row of the
 /// paper: senders, packets in the device queue of each, and the printed average, as in `1 flow, 100 packets, 185 Mbit/s`. A
 /// sender has a card of `capacity` [packets/s], on a path of `rtt` that loses the share `loss` of all packets; `payload` is the
-/// user's part of a packet [B].
-pub(super) const HOURS: Formula =
-    Formula { name: "Linux hours", keys: &["case", "hours", "capacity", "rtt", "loss", "payload"], compute: hours };
+/// user's part of a packet [B]. The losses are drawn from `seed`.
+pub(super) const HOURS: Formula = Formula {
+    name: "Linux hours",
+    keys: &["case", "hours", "capacity", "rtt", "loss", "payload", "seed"],
+    compute: hours,
+};
 
 /// Averaging time [s].
 const HOUR_S: f64 = 3600.0;
@@ -70,7 +73,7 @@ fn hours(given: &Given<'_>) -> Result<Answer, String> {
     let path =
         Path { capacity: given.number("capacity")?, queue, rtt_s: given.number("rtt")?, loss: given.number("loss")? };
     let bits = 8.0 * given.number("payload")?;
-    let mut stream = Seed(1).stream(&format!("papers/fast-tcp/{case}"));
+    let mut stream = Seed(given.count("seed")?.into()).stream(&format!("papers/fast-tcp/{case}"));
     let mut hour = || (0..flows).map(|_| path.hour(&mut stream)).sum::<f64>() * bits / HOUR_S;
     let hours = given.count("hours")?;
     // Without losses every hour is the same.
@@ -126,6 +129,7 @@ mod tests {
                 ("rtt", "180 ms"),
                 ("loss", "0"),
                 ("payload", "1460"),
+                ("seed", "1"),
             ]
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .into();
