@@ -17,7 +17,7 @@ C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c
 
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup viewer web web-test web-measure screenshots gallery demo test verdicts bits own-law packages wheel wheel-test test-python surface site validation evaluation dist build fmt lint doc deny fuzz nightly bless clean
+.PHONY: help setup viewer web web-test web-measure screenshots gallery demo test verdicts bits own-law packages wheel wheel-test test-python surface site validation evaluation dist build pgo fmt lint doc deny fuzz nightly bless clean
 
 help: ## this list
 	@echo 'make TARGET, where TARGET is one of'
@@ -253,6 +253,13 @@ dist: setup web ## what is given away, tried in an empty root: a static command,
 build: setup ## the command, optimised: target/release/penstock
 	$(MAKE) -s $(WEB)
 	$(if $(filter dev,$(PROFILE)),cargo test $(WORKSPACE) --locked --no-run --test suite,cargo build --profile $(PROFILE) --locked -p penstock-cli)
+
+# Where a function's name is not that of the profile, the compiler has nothing to go by, and says nothing.
+pgo: setup ## the command by profile-guided optimisation: target/pgo/penstock; two builds and some runs, half an hour
+	host=$$(rustc -vV | sed -n 's/^host: //p')
+	profile=$$(dist/profile "$$host" release $(BUILT))
+	RUSTFLAGS="-C profile-use=$$profile" cargo rustc --locked --release --target "$$host" --target-dir $(BUILT)/pgo/guided -p penstock-cli --bin penstock
+	cp "$(BUILT)/pgo/guided/$$host/release/penstock" $(BUILT)/pgo/
 
 fmt: ## put Rust and C in shape
 	cargo fmt --all
