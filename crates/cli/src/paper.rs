@@ -57,7 +57,9 @@ struct Drawn {
 
 /// Runs the command.
 pub(crate) fn paper(arguments: &arguments::Paper) -> Result<Done, Failure> {
-    let sources = library::find(arguments.papers.as_deref(), arguments.what.as_deref(), arguments.world)?;
+    // Long runs have a few cells for a short check, and are listed with the others.
+    let apart = arguments.short || arguments.list;
+    let sources = library::find(arguments.papers.as_deref(), arguments.what.as_deref(), arguments.world, apart)?;
     if arguments.list {
         return list(&sources, arguments.output.json);
     }
@@ -366,6 +368,8 @@ struct Listed<'a> {
     claims: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     world: Option<&'a str>,
+    /// Whether it runs only where it is named.
+    apart: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_run: Option<&'a str>,
 }
@@ -382,6 +386,7 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
                 title: &item.title,
                 claims: source.paper.claims_of(item.id.get_ref()).count(),
                 world: item.runs(),
+                apart: item.apart,
                 not_run: item.not_run.as_deref(),
             });
         }
@@ -391,7 +396,12 @@ fn list(sources: &[Source], json: bool) -> Result<Done, Failure> {
         return Ok(Done::Well);
     }
     let rows = listed.iter().map(|l| {
-        let runs = l.not_run.map_or_else(|| l.world.unwrap_or_default().to_owned(), |why| format!("not here: {why}"));
+        let world = l.world.unwrap_or_default();
+        let runs = match l.not_run {
+            Some(why) => format!("not here: {why}"),
+            None if l.apart => format!("{world}, only where named"),
+            None => world.to_owned(),
+        };
         vec![format!("{}/{}", l.paper, l.id), l.place.into(), l.title.into(), l.claims.to_string(), runs]
     });
     let columns = [("item", false), ("place", false), ("content", false), ("claims", true), ("world", false)];

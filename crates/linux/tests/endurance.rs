@@ -165,7 +165,7 @@ fn a_recovery_of_ccpd_has_one_congestion_event() {
     bench.attach("ccpd", Place::Sockets { default: None, trace: false }, &["law.kp=8"]).unwrap();
     let text = line("20 Mbit/s", "20 ms", ", loss = 0.15").replace("\"unlimited\"", "\"200 packets\"");
     let laboratory = Laboratory::of(&text, &FlowHabits::default());
-    let (sent, got, _) = laboratory.transfer_for(6, "ccpd");
+    let (sent, got, _) = laboratory.transfer_for(3, "ccpd");
     assert_eq!(sent, got);
     let count = |name| laboratory.path.sender.within(|| netstat("TcpExt:", name)).unwrap();
     let (recoveries, lost_again) = (count("TCPSackRecovery"), count("TCPLostRetransmit"));

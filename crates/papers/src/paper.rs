@@ -94,6 +94,9 @@ pub struct Item {
     /// The cells of a cheap check: for each key, the values kept.
     #[serde(default)]
     pub short: IndexMap<String, Vec<String>>,
+    /// True for runs that take too long for the whole paper: it runs where it is named, and its verdicts stay on record.
+    #[serde(default)]
+    pub apart: bool,
     /// Why it cannot be run here.
     pub not_run: Option<String>,
 }

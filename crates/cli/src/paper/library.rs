@@ -33,6 +33,8 @@ pub(super) struct Asked {
     pub(super) only: Option<String>,
     /// Those that run in this world; none is all, but those on real packets only where they are named.
     pub(super) world: Option<WorldName>,
+    /// Those of long runs too, which are otherwise among them only where they are named.
+    pub(super) apart: bool,
 }
 
 impl Asked {
@@ -47,7 +49,7 @@ impl Asked {
             // What the theory says of a loop is of the fluid, whether it is integrated or not.
             Some(WorldName::Fluid) => matches!(item.runs(), Some("fluid" | "analysis" | "formula")),
         };
-        named && here
+        named && here && (self.apart || self.only.is_some() || !item.apart)
     }
 }
 
@@ -73,23 +75,25 @@ impl Source {
     }
 }
 
-/// The papers requested by `what`, `KEY` or `KEY/ITEM`; all of them unless given. Of each, the items that run in `world`.
+/// The papers requested by `what`, `KEY` or `KEY/ITEM`; all of them unless given. Of each, the items that run in `world`, those of
+/// long runs if `apart`.
 pub(super) fn find(
     papers: Option<&Path>,
     what: Option<&str>,
     world: Option<WorldName>,
+    apart: bool,
 ) -> Result<Vec<Source>, Failure> {
     let folder = folder(papers)?;
     let keys = keys(&folder)?;
     let Some(what) = what else {
-        return keys.iter().map(|key| source(&folder, key, Asked { only: None, world })).collect();
+        return keys.iter().map(|key| source(&folder, key, Asked { only: None, world, apart })).collect();
     };
     let (key, only) = what.split_once('/').map_or((what, None), |(key, item)| (key, Some(item)));
     if !keys.iter().any(|k| k == key) {
         let known = if keys.is_empty() { "none".into() } else { keys.join(", ") };
         return Err(Failure::Input(format!("no paper has the key `{key}`; {} has {known}", folder.shown())));
     }
-    let source = source(&folder, key, Asked { only: only.map(str::to_owned), world })?;
+    let source = source(&folder, key, Asked { only: only.map(str::to_owned), world, apart })?;
     if source.items().next().is_none() {
         let runs = only.and_then(|only| source.paper.item(only)).and_then(Item::runs);
         let why = runs.map_or_else(|| "nothing of it does".into(), |runs| format!("it runs in `{runs}`"));

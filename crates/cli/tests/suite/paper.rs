@@ -293,6 +293,24 @@ fn what_does_not_run_is_listed_with_its_reason_and_leaves_nothing() {
     assert!(bench.names("out").is_empty());
 }
 
+/// An item of long runs runs where it is named, and a few of its cells in a cheap check. Its verdicts stay on record.
+#[test]
+fn long_runs_are_for_those_who_name_them() {
+    let bench = bench();
+    let item = |ended: crate::bench::Ended| ended.out.contains("T.fig1.used/high");
+    bench.write("papers/two/paper.toml", &PAPER.replace("short = {", "apart = true\nshort = {"));
+    let named = bench.run(&["paper", "two/fig1", "--record"]);
+    let verdicts = || fs::read_to_string(bench.path("papers/two/verdicts.toml")).unwrap();
+    let on_record = verdicts();
+    assert!(item(named) && on_record.contains("T.fig1.used/high"));
+    let whole = bench.run(&["paper", "two", "--record"]);
+    assert!(whole.status == 0 && !item(whole));
+    assert_eq!(verdicts(), on_record);
+    assert!(item(bench.run(&["paper", "two", "--short"])));
+    let listed = bench.run(&["paper", "two", "--list", "--plain"]);
+    assert!(listed.out.contains("packets, only where named"), "{}", listed.out);
+}
+
 #[test]
 fn unknown_papers_and_figures_are_refused_with_those_there_are() {
     let bench = bench();
