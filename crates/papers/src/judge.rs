@@ -61,7 +61,11 @@ pub fn judge(claim: &Claim, item: &Item, cells: &[Cell], extent: Extent) -> Resu
     let about: Vec<&Cell> = cells.iter().filter(|cell| is_about(claim, test, cell)).collect();
     let outside = about.iter().filter(|cell| cell.is_outside()).count();
     (judged.verdict, judged.why) = if outside > 0 {
-        let runs = if outside == 1 { "run is outside its error bounds" } else { "runs are outside their error bounds" };
+        let runs = match (outside, about.len()) {
+            (_, 1) => "run is outside its error bounds",
+            (1, _) => "runs is outside its error bounds",
+            _ => "runs are outside their error bounds",
+        };
         (Verdict::Undecided, Some(format!("{outside} of {} {runs}", about.len())))
     } else {
         match (keeps, judged.chance) {
