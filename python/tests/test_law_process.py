@@ -43,8 +43,8 @@ def test_ctrl_c_stops_an_event_that_sends_millions() -> None:
     scenario = lab({"law": "huge"}).set("duration", "10 h").set("links.bottleneck.rate", "1 Gbit/s")
     swept = scenario.copy().set("sweep", {"seed": {"count": 2}})
     try:
-        # Moments in the first burst and later. On a busy machine one of them may take longer: memory that is given back is time of
-        # the processor too.
+        # Moments in the first burst and later. On a busy machine one of them may take longer: memory that is given back
+        # is time of the processor too.
         obeyed = []
         for after_s in (0.4, 0.7, 1.1):
             for interruptible in (lambda: penstock.run(scenario), lambda: penstock.sweep(swept, jobs=1)):
