@@ -158,7 +158,7 @@ fn half_a_minute_of_each_controller() {
 }
 
 /// Section V of CCPD's paper: a recovery ends once the packets sent before its loss are acknowledged, whatever is lost meanwhile.
-/// On a path that loses every seventh packet retransmissions are lost too, and none of those losses is a congestion event. The
+/// On a path that loses 15 % of the packets retransmissions are lost too, and none of those losses is a congestion event. The
 /// kernel counts its recoveries: each has one event at the most.
 fn a_recovery_of_ccpd_has_one_congestion_event() {
     let bench = Bench::new();

@@ -141,8 +141,8 @@ fn names(page: &str, id: &str) -> bool {
 /// turns at once or a little more: changes are tried in steps of a quarter.
 const NOTICED: f64 = 1.25;
 
-/// No claim holds whatever is measured: a change of the size of the number turns its verdict. Real packets were not
-/// measured again.
+/// No claim holds whatever is measured: a change of the size of the number turns its verdict. Some runs on real packets
+/// are older than the record of such changes.
 #[test]
 fn every_claim_that_holds_can_fail() {
     let mut judged = 0;
@@ -153,7 +153,7 @@ fn every_claim_that_holds_can_fail() {
             let id = claim.id.get_ref();
             let Some(record) = verdicts.of(id, Extent::Full).filter(|r| r.verdict == Verdict::Holds) else { continue };
             let linux = paper.item(claim.item.get_ref()).and_then(Item::runs) == Some("linux");
-            if linux {
+            if linux && record.flips.is_none() {
                 continue;
             }
             let turns = record.flips.unwrap_or(f64::INFINITY);
