@@ -14,6 +14,8 @@ WEB      ?= $(if $(filter dev,$(PROFILE)),viewer,web)
 # Where records go.
 OUT      ?= out
 C_FILES   = $(wildcard bpf/*.h bpf/*.c bpf/*/*.h bpf/*/*.c crates/kernel/src/*.c examples/own-law/bpf/*.c crates/cli/tests/own_kernel/*.c)
+# Makes below cargo have an INSTALL of their own, the program that copies files: that of this one stays out of their arguments.
+MAKEOVERRIDES := $(filter-out INSTALL=%,$(MAKEOVERRIDES))
 
 .ONESHELL:
 .DEFAULT_GOAL := help

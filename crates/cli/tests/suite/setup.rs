@@ -77,3 +77,18 @@ fn setup_asks_whoever_is_at_a_terminal() {
         assert_eq!(ended.success(), installs, "`{answer}`");
     }
 }
+
+/// `INSTALL` of a library's makefile is the program that copies files: `make demo INSTALL=yes` builds that library.
+#[test]
+fn what_setup_may_install_is_no_program_that_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ours, library) = (folder.path().join("ours"), folder.path().join("library"));
+    fs::write(&library, "INSTALL = install\nall:\n\t@echo 'copies by $(INSTALL) to $(OUT)'\n").unwrap();
+    fs::write(&ours, format!("copies:\n\t@$(MAKE) -s -f {}\n", library.display())).unwrap();
+    let mut make = Command::new("make");
+    make.args(["-s", "-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "-f", "Makefile", "-f"]).arg(&ours);
+    make.args(["copies", "INSTALL=yes", "OUT=a folder"]);
+    make.env_remove("MAKEFLAGS").env_remove("MAKEOVERRIDES").env_remove("MAKELEVEL");
+    let done = make.output().unwrap();
+    assert_eq!(String::from_utf8(done.stdout).unwrap(), "copies by install to a folder\n");
+}
