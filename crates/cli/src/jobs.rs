@@ -103,8 +103,9 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// Runs every job in `world`, in the order of [`order`], and hands each run to `take` on the thread that made it. Gives what
-/// `take` made of them, in the order of `jobs`. The first failure stops everything. `others` is for progress.
+/// Runs every job in `world`, in the order of [`order`], on so many threads, or on one if its runs take turns, and hands each run
+/// to `take` on the thread that made it. Gives what `take` made of them, in the order of `jobs`. The first failure stops
+/// everything. `others` is for progress.
 pub(crate) fn run<T: Send>(
     jobs: &[Job<'_>],
     others: Others,
@@ -116,7 +117,8 @@ pub(crate) fn run<T: Send>(
     let costs: Vec<(usize, f64)> = jobs.iter().map(work).collect();
     let order = order(&costs);
     let work = jobs.iter().zip(&costs).map(|(job, (group, cost))| Work { name: &job.name, group: *group, cost: *cost });
-    let threads = threads.min(jobs.len());
+    // The record of a run is written before the next begins.
+    let threads = if world.takes_turns() { 1 } else { threads.min(jobs.len()) };
     let progress = Progress::of(&work.collect::<Vec<_>>(), &order, threads, others);
     let failed = AtomicBool::new(false);
     let one = |at: usize, meter: &Meter| {
@@ -217,7 +219,9 @@ fn cost(scenario: &Scenario) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use penstock_scenario::read::Document;
+    use std::time::Duration;
+
+    use penstock_scenario::read::{Cell, Document};
     use penstock_scenario::world::RunError;
 
     use super::*;
@@ -238,18 +242,64 @@ mod tests {
         }
     }
 
-    /// The first failure is reported, and no further job begins after it.
-    #[test]
-    fn a_failure_stops_what_has_not_begun() {
+    fn cells() -> Vec<Cell> {
         let text = "format = 1\nduration = \"1 s\"\n[links.l]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbit/s\"\n\
                     delay = \"1 ms\"\nbuffer = \"9 packets\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n\
                     rtt = \"9 ms\"\ncc = { law = \"newreno\" }";
-        let cells = Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap();
-        let job = |at: usize| Job { name: at.to_string(), group: 0, scenario: &cells[0].scenario, beside: None };
-        let (jobs, world) = ((0..5).map(job).collect::<Vec<_>>(), Broken(AtomicUsize::new(0)));
-        let ended = run(&jobs, Others::default(), &world, 1, &|_, made| Ok(made));
+        Document::parse(text, "test.toml").and_then(|document| document.cells()).unwrap()
+    }
+
+    fn jobs_of(scenario: &Scenario) -> Vec<Job<'_>> {
+        let job = |at: usize| Job { name: at.to_string(), group: 0, scenario, beside: None };
+        (0..5).map(job).collect()
+    }
+
+    /// The first failure is reported, and no further job begins after it.
+    #[test]
+    fn a_failure_stops_what_has_not_begun() {
+        let (cells, world) = (cells(), Broken(AtomicUsize::new(0)));
+        let ended = run(&jobs_of(&cells[0].scenario), Others::default(), &world, 1, &|_, made| Ok(made));
         assert_eq!(ended.unwrap_err(), Failure::Bug("nothing adds up".to_owned()));
         assert_eq!(world.0.into_inner(), 1);
+    }
+
+    /// A world that counts its runs under way, which may take turns.
+    struct Counting {
+        takes_turns: bool,
+        under_way: AtomicUsize,
+    }
+
+    impl World for Counting {
+        fn name(&self) -> &'static str {
+            "counting"
+        }
+        fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
+            self.under_way.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(20));
+            let run = penstock_packets::Packets.run(scenario, watcher);
+            self.under_way.fetch_sub(1, Ordering::SeqCst);
+            run
+        }
+        fn refusals(&self, _: &Scenario) -> Vec<String> {
+            Vec::new()
+        }
+        fn takes_turns(&self) -> bool {
+            self.takes_turns
+        }
+    }
+
+    /// Where runs take turns, none is under way while the record of another is written.
+    #[test]
+    fn a_record_is_written_between_runs_that_take_turns() {
+        let cells = cells();
+        for takes_turns in [true, false] {
+            let world = Counting { takes_turns, under_way: AtomicUsize::new(0) };
+            let beside = run(&jobs_of(&cells[0].scenario), Others::default(), &world, 2, &|_, _| {
+                thread::sleep(Duration::from_millis(20));
+                Ok(world.under_way.load(Ordering::SeqCst))
+            });
+            assert_eq!(beside.unwrap().iter().all(|count| *count == 0), takes_turns);
+        }
     }
 
     #[test]

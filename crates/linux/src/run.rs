@@ -96,6 +96,10 @@ impl World for Linux {
     fn awake(&self) -> bool {
         self.awake
     }
+
+    fn takes_turns(&self) -> bool {
+        true
+    }
 }
 
 impl Linux {

@@ -28,6 +28,11 @@ pub trait World {
     fn awake(&self) -> bool {
         false
     }
+    /// Whether its runs take turns, since they are in real time: a run beside another, or beside the writing of another's record,
+    /// would measure that too.
+    fn takes_turns(&self) -> bool {
+        false
+    }
 }
 
 /// A scenario with one flow a group, of the shortest round trip: requirements do not depend on the number of flows.

@@ -50,7 +50,8 @@ pub(crate) struct Output {
     /// Print only JSON on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// The maximum number of threads [default: number of processors]. Results do not depend on this number
+    /// The maximum number of threads [default: number of processors]. Results do not depend on this number. Runs of the
+    /// world `linux` take turns
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 }
