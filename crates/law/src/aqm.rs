@@ -32,7 +32,7 @@ use crate::numbers;
 use crate::quantity::{Bytes, Rate, Time};
 
 /// Every AQM, in the order the docs show them.
-pub const AQMS: &[Entry<Aqm>] = &[
+pub static AQMS: &[Entry<Aqm>] = &[
     droptail::ENTRY,
     red::ENTRY,
     pi::ENTRY,

@@ -39,7 +39,7 @@ use crate::numbers;
 use crate::quantity::{Bytes, is_amount};
 
 /// Every controller, in the order the docs show them.
-pub const CONTROLLERS: &[Entry<Controller>] = &[
+pub static CONTROLLERS: &[Entry<Controller>] = &[
     newreno::ENTRY,
     cubic::ENTRY,
     highspeed::ENTRY,

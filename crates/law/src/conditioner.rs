@@ -18,7 +18,7 @@ use crate::numbers;
 use crate::quantity::Bytes;
 
 /// Every conditioner, in the order the docs show them.
-pub const CONDITIONERS: &[Entry<Conditioner>] =
+pub static CONDITIONERS: &[Entry<Conditioner>] =
     &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
 
 /// The role of a conditioner: it colours the packets of an aggregate by whether they are in profile.
