@@ -15,15 +15,12 @@ from conftest import bench_script
 ROOT = Path(__file__).resolve().parents[2]
 
 # A search that finds a candidate at once with FAST, late with the guided search of others, and has no lead-lag.
-COMMAND = """#!/usr/bin/env python3
-import json, sys
-law, plain = sys.argv[2], "--plain-sampler" in sys.argv
-if "leadlag" in law:
-    sys.exit(3)
-row = {"evaluations": 5, "phases": [{"best": 0.5}]}
-if law == "fast" or not plain:
-    row["first_candidate_evaluations"] = 7
-print(json.dumps({"objectives": [row]}))
+COMMAND = """#!/bin/sh
+law=$2 plain=no
+for each; do if [ "$each" = --plain-sampler ]; then plain=yes; fi; done
+case "$law" in *leadlag*) exit 3 ;; esac
+if [ "$law" = fast ] || [ "$plain" = no ]; then first=', "first_candidate_evaluations": 7'; fi
+echo "{\\"objectives\\": [{\\"evaluations\\": 5, \\"phases\\": [{\\"best\\": 0.5}]$first}]}"
 """
 
 

@@ -44,6 +44,12 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock break --list", With("")),
     ("penstock break --replay", Nothing("crates/cli/tests/suite/search.rs replays what is on record")),
     ("penstock analyze FILE --stability-map X Y", Nothing("docs/use.md has one with keys and values")),
+    (
+        "penstock analyze scenarios/two-bottlenecks.toml --map-points 3 --stability-map 'flows.long.rtt=50..500 ms' 'flows.long.count=[5, 50]'",
+        As(
+            "penstock analyze scenarios/two-bottlenecks.toml --map-points 2 --stability-map 'flows.long.rtt=50..500 ms' 'flows.long.count=[5]'",
+        ),
+    ),
     ("penstock check FILE", As("penstock check scenarios/two-way.toml")),
     ("penstock compare FILE", As("penstock compare scenarios/ccpd.toml")),
     ("penstock compare scenarios/fast-aqm-fig8.toml", With("--set links.bottleneck.rate='50 Mbit/s' --step '10 ms'")),
@@ -86,6 +92,10 @@ const TYPED: &[(&str, Typed)] = &[
     ("penstock run scenarios/fast-aqm-fig8.toml --world fluid", With("")),
     ("penstock run scenarios", With(SHORT)),
     ("penstock sweep evaluation/scenarios", With(SHORT)),
+    // Minutes of simulated time, which take seconds in the command of the tests.
+    ("penstock sweep scenarios/household.toml", With(SHORT)),
+    ("penstock sweep scenarios/web.toml", With(SHORT)),
+    ("penstock sweep search/known/K30", With(SHORT)),
     // Their flows start late, or their windows end late.
     ("penstock run scenarios/today/ledbat-", With("")),
     ("penstock run scenarios/today/nada.toml", With("")),
