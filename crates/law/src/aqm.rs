@@ -32,6 +32,7 @@ use crate::numbers;
 use crate::quantity::{Bytes, Rate, Time};
 
 /// Every AQM, in the order the docs show them.
+// No constant: a crate that names one compiles every law again.
 pub static AQMS: &[Entry<Aqm>] = &[
     droptail::ENTRY,
     red::ENTRY,

@@ -39,6 +39,7 @@ use crate::numbers;
 use crate::quantity::{Bytes, is_amount};
 
 /// Every controller, in the order the docs show them.
+// No constant: a crate that names one compiles every law again.
 pub static CONTROLLERS: &[Entry<Controller>] = &[
     newreno::ENTRY,
     cubic::ENTRY,

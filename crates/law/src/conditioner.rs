@@ -18,6 +18,7 @@ use crate::numbers;
 use crate::quantity::Bytes;
 
 /// Every conditioner, in the order the docs show them.
+// No constant: a crate that names one compiles every law again.
 pub static CONDITIONERS: &[Entry<Conditioner>] =
     &[token_bucket::ENTRY, srtcm::ENTRY, trtcm::ENTRY, early_marking::ENTRY];
 
