@@ -117,9 +117,6 @@ impl<O: Own> Law<f64> for OfQuinn<O> {
 
     fn compile(values: &Values, context: &Context) -> Result<Self, String> {
         let mtu = u16::try_from(context.packet.0).map_err(|_| "a packet of QUIC has at most 65535 B".to_owned())?;
-        if estimate(1.0).is_none() {
-            return Err("quinn opens no connection, so that its controllers have no round-trip times".to_owned());
-        }
         let initial_window = (context.initial_window * f64::from(mtu)) as u64;
         Ok(Self { ecn: values.switch("ecn"), mtu, initial_window, begin: Instant::now(), own: PhantomData })
     }
@@ -157,13 +154,11 @@ impl<O: Own> Law<f64> for OfQuinn<O> {
                     if state.smoothed_s > 0.0 { 0.875 * state.smoothed_s + 0.125 * state.rtt_s } else { state.rtt_s };
             }
             let limited = delivery.app_limited && !delivery.window_limited;
-            if let Some(rtt) = estimate(known_s) {
-                let sent = self.at(now.minus(state.rtt_s));
-                for _ in 0..ack.packets {
-                    state.controller.on_ack(self.at(now), sent, self.mtu.into(), limited, &rtt);
-                }
-                state.controller.on_end_acks(self.at(now), delivery.in_flight * u64::from(self.mtu), limited, None);
+            let (rtt, sent) = (estimate(known_s), self.at(now.minus(state.rtt_s)));
+            for _ in 0..ack.packets {
+                state.controller.on_ack(self.at(now), sent, self.mtu.into(), limited, &rtt);
             }
+            state.controller.on_end_acks(self.at(now), delivery.in_flight * u64::from(self.mtu), limited, None);
         }
         self.look(state);
     }
