@@ -95,11 +95,28 @@ pub(super) fn find(
     }
     let source = source(&folder, key, Asked { only: only.map(str::to_owned), world, apart })?;
     if source.items().next().is_none() {
-        let runs = only.and_then(|only| source.paper.item(only)).and_then(Item::runs);
-        let why = runs.map_or_else(|| "nothing of it does".into(), |runs| format!("it runs in `{runs}`"));
-        return Err(Failure::Input(format!("--world: `{what}` does not run in this world; {why}")));
+        return Err(Failure::Input(nothing(&source, what)));
     }
     Ok(vec![source])
+}
+
+/// The reason why `what` asks for no item, and the remedy.
+fn nothing(source: &Source, what: &str) -> String {
+    let Asked { only, world, .. } = &source.asked;
+    if let Some(runs) = only.as_ref().and_then(|only| source.paper.item(only)).and_then(Item::runs) {
+        return format!("--world: `{what}` does not run in this world; it runs in `{runs}`");
+    }
+    // What runs only where it is named, in that world if there is one.
+    let named = |item: &&Item| {
+        let asked = Asked { only: Some(item.id.get_ref().clone()), world: *world, apart: false };
+        item.runs().is_some() && asked.has(item)
+    };
+    let named: Vec<String> =
+        source.paper.items.iter().filter(named).map(|i| format!("{what}/{}", i.id.get_ref())).collect();
+    match named.as_slice() {
+        [] => format!("--world: `{what}` does not run in this world; nothing of it does"),
+        named => format!("`{what}` has items that run only where they are named; name one of {}", named.join(", ")),
+    }
 }
 
 fn folder(papers: Option<&Path>) -> Result<PathBuf, Failure> {

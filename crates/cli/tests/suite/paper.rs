@@ -309,6 +309,9 @@ fn long_runs_are_for_those_who_name_them() {
     assert!(item(bench.run(&["paper", "two", "--short"])));
     let listed = bench.run(&["paper", "two", "--list", "--plain"]);
     assert!(listed.out.contains("packets, only where named"), "{}", listed.out);
+    let refused = bench.run(&["paper", "two", "--world", "packets"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("run only where they are named; name one of two/fig1"), "{}", refused.err);
 }
 
 #[test]
