@@ -11,8 +11,11 @@ pub(crate) fn write() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
     let out = Path::new(&out);
     let mut rows = String::new();
+    // `apart` leaves it out: a package has its files beside the command.
+    println!("cargo::rerun-if-env-changed=PENSTOCK_PLAYGROUND");
+    let apart = env::var_os("PENSTOCK_PLAYGROUND").is_some_and(|how| how == "apart");
     // Outside of the repository, as in a packaged crate, there is none.
-    if Path::new("../../web/package.json").is_file() {
+    if !apart && Path::new("../../web/package.json").is_file() {
         let folder = Path::new("../../target/web/dist");
         // Cargo looks again at a folder that is there; at one that is not, it would compile this crate in every build.
         fs::create_dir_all(folder)?;

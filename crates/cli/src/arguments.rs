@@ -428,6 +428,9 @@ pub(crate) struct Play {
     /// The port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8622)]
     pub(crate) port: u16,
+    /// Serve the playground of this directory, as `make web` builds it, instead of the one in the command
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,17 +1,19 @@
 //! `penstock play`: serves the playground to a browser on this machine, and to nobody else.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use miniz_oxide::inflate::decompress_to_vec_zlib;
 
 use crate::arguments::Play;
 use crate::failure::{Done, Failure};
+use crate::named::Shown as _;
 use crate::terminal;
 
 // `FILES: &[(&str, &[u8])]`, written by build.rs.
@@ -29,15 +31,59 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; \
                       style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Runs the command, until somebody ends it.
-pub(crate) fn play(arguments: &Play) -> Result<Done, Failure> {
-    if !FILES.iter().any(|(name, _)| *name == "index.html") {
+/// The files of the playground, by name.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Those of a folder.
+fn read(folder: &Path) -> io::Result<Files> {
+    let mut files = Files::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file()) {
+            files.insert(name.to_owned(), fs::read(&path)?);
+        }
+    }
+    Ok(files)
+}
+
+/// Where a package puts them: the static command has none of its own.
+fn beside() -> Option<PathBuf> {
+    // Without /proc the name that it was called by does, if it is a path.
+    let command = env::current_exe().ok().or_else(|| env::args_os().next().map(PathBuf::from))?;
+    let folder = command.parent()?.parent()?.join("share/penstock/playground");
+    folder.is_dir().then_some(folder)
+}
+
+/// Those of the folder that was named, of the command, or of its package.
+fn files(named: Option<&Path>) -> Result<Files, Failure> {
+    let of = |folder: &Path, key: &str| {
+        let wrong = |what: String| Failure::Input(format!("{key}{}: {what}", folder.shown()));
+        let files = read(folder).map_err(|e| wrong(format!("cannot read it: {e}")))?;
+        if files.contains_key("index.html") {
+            return Ok(files);
+        }
+        Err(wrong("no playground is there, for it has no index.html; `make web` builds one in target/web/dist".into()))
+    };
+    if let Some(folder) = named {
+        return of(folder, "--files: ");
+    }
+    if FILES.iter().any(|(name, _)| *name == "index.html") {
+        let unpacked = |packed| decompress_to_vec_zlib(packed).expect("build.rs packed it");
+        return Ok(FILES.iter().map(|(name, packed)| ((*name).to_owned(), unpacked(packed))).collect());
+    }
+    let Some(folder) = beside() else {
         return Err(Failure::Machine(
             "this command was built without the playground; in the repository, `rustup target add wasm32-unknown-unknown`, \
-             then `make web build`, which takes node 20 and npm too"
+             then `make web build`, which takes node 20 and npm too; or name its folder by --files"
                 .into(),
         ));
-    }
+    };
+    of(&folder, "")
+}
+
+/// Runs the command, until somebody ends it.
+pub(crate) fn play(arguments: &Play) -> Result<Done, Failure> {
+    let files = Arc::new(files(arguments.files.as_deref())?);
     let port = arguments.port;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
         let remedy = if e.kind() == ErrorKind::AddrInUse { ": take another one, or 0 for a free one" } else { "" };
@@ -54,9 +100,9 @@ pub(crate) fn play(arguments: &Play) -> Result<Done, Failure> {
             open.fetch_sub(1, Ordering::Relaxed);
             continue;
         }
-        let held = Arc::clone(&open);
+        let (held, files) = (Arc::clone(&open), Arc::clone(&files));
         let serve = move || {
-            let _ = serve(stream, address.port());
+            let _ = serve(stream, address.port(), &files);
             held.fetch_sub(1, Ordering::Relaxed);
         };
         if thread::Builder::new().name("browser".to_owned()).spawn(serve).is_err() {
@@ -67,7 +113,7 @@ pub(crate) fn play(arguments: &Play) -> Result<Done, Failure> {
 }
 
 /// Serves one request, and closes the connection.
-fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
+fn serve(mut stream: TcpStream, port: u16, files: &Files) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut head = Vec::new();
@@ -78,7 +124,7 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
             return Ok(());
         }
         head.extend_from_slice(&piece[..read]);
-        if let Some(answer) = answer(&head, port) {
+        if let Some(answer) = answer(&head, port, files) {
             let length = answer.body.len();
             let (status, kind) = (answer.status, answer.kind);
             write!(
@@ -88,7 +134,7 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
                  Referrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n"
             )?;
             if answer.with_body {
-                stream.write_all(&answer.body)?;
+                stream.write_all(answer.body)?;
             }
             return stream.flush();
         }
@@ -97,21 +143,21 @@ fn serve(mut stream: TcpStream, port: u16) -> io::Result<()> {
 
 /// A response to a browser.
 #[derive(Debug, PartialEq, Eq)]
-struct Answer {
+struct Answer<'a> {
     status: &'static str,
     kind: &'static str,
-    body: Cow<'static, [u8]>,
+    body: &'a [u8],
     with_body: bool,
 }
 
-impl Answer {
+impl Answer<'_> {
     fn refusal(status: &'static str) -> Self {
-        Self { status, kind: "text/plain; charset=utf-8", body: Cow::Borrowed(status.as_bytes()), with_body: true }
+        Self { status, kind: "text/plain; charset=utf-8", body: status.as_bytes(), with_body: true }
     }
 }
 
 /// The response to a request, once its head is whole.
-fn answer(head: &[u8], port: u16) -> Option<Answer> {
+fn answer<'a>(head: &[u8], port: u16, files: &'a Files) -> Option<Answer<'a>> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     match request.parse(head) {
@@ -135,11 +181,10 @@ fn answer(head: &[u8], port: u16) -> Option<Answer> {
     };
     let path = request.path.unwrap_or_default().split(['?', '#']).next().unwrap_or_default();
     let name = if path == "/" { "index.html" } else { path.strip_prefix('/').unwrap_or_default() };
-    let Some((name, packed)) = FILES.iter().find(|(known, _)| *known == name) else {
+    let Some(body) = files.get(name) else {
         return Some(Answer::refusal("404 Not Found"));
     };
-    let body = decompress_to_vec_zlib(packed).expect("build.rs packed it");
-    Some(Answer { status: "200 OK", kind: kind(name), body: Cow::Owned(body), with_body })
+    Some(Answer { status: "200 OK", kind: kind(name), body, with_body })
 }
 
 /// The media type of a file, by its ending.
@@ -159,7 +204,8 @@ mod tests {
     use super::*;
 
     fn status(request: &str) -> Option<&'static str> {
-        answer(request.as_bytes(), 8622).map(|answer| answer.status)
+        let files = Files::from([("index.html".to_owned(), b"<!doctype html>".to_vec())]);
+        answer(request.as_bytes(), 8622, &files).map(|answer| answer.status)
     }
 
     #[test]
@@ -179,9 +225,8 @@ mod tests {
         for path in ["/../Cargo.toml", "/etc/passwd", "//etc/passwd", "/index.html/..", "/%2e%2e/x", "http://a/b"] {
             assert_eq!(get(path), Some("404 Not Found"), "{path}");
         }
-        let there = if FILES.is_empty() { "404 Not Found" } else { "200 OK" };
-        assert_eq!(get("/"), Some(there));
-        assert_eq!(get("/index.html?x=1"), Some(there));
+        assert_eq!(get("/"), Some("200 OK"));
+        assert_eq!(get("/index.html?x=1"), Some("200 OK"));
         assert_eq!(status("POST / HTTP/1.1\r\nHost: localhost:8622\r\n\r\n"), Some("405 Method Not Allowed"));
     }
 
