@@ -2,6 +2,7 @@
 //!
 //! Without them the crate still builds; a use of the kernel is then an error that names the missing part.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -58,12 +59,41 @@ fn main() {
     }
 }
 
-/// Puts a packed copy beside an object, `NAME.bpf.z`: two thirds of an object are types and line numbers, which pack well. An empty
-/// object stays empty.
+/// Puts a packed copy beside an object, `NAME.bpf.z`, without what only a debugger reads: that is half of an object, and the kernel
+/// has types and lines of its own. An empty object stays empty.
 fn pack(object: &Path) {
-    let plain = fs::read(object).expect("the object was just written");
+    let mut plain = fs::read(object).expect("the object was just written");
+    for section in debug_sections(&plain) {
+        plain[section].fill(0);
+    }
     let packed = if plain.is_empty() { plain } else { compress_to_vec_zlib(&plain, 9) };
     fs::write(object.with_extension("z"), packed).expect("OUT_DIR can be written");
+}
+
+/// Where the sections of DWARF and their relocations lie in an object: libbpf reads none of them. None in a file that is no ELF of 64
+/// bits and this processor's order of bytes.
+fn debug_sections(object: &[u8]) -> Vec<Range<usize>> {
+    let number = |at: usize, bytes: usize| -> Option<usize> {
+        let mut number = [0; 8];
+        let of = if cfg!(target_endian = "little") { 0..bytes } else { 8 - bytes..8 };
+        number[of].copy_from_slice(object.get(at..at + bytes)?);
+        usize::try_from(u64::from_ne_bytes(number)).ok()
+    };
+    let found = || -> Option<Vec<Range<usize>>> {
+        let headers = (0..number(0x3c, 2)?).map(|at| Some(number(0x28, 8)? + at * number(0x3a, 2)?));
+        let headers: Vec<usize> = headers.collect::<Option<_>>()?;
+        let names = number(headers.get(number(0x3e, 2)?)? + 0x18, 8)?;
+        let mut debug = Vec::new();
+        for header in headers {
+            let name = object.get(names + number(header, 4)?..)?;
+            if [&b".debug_"[..], b".rel.debug_"].iter().any(|begin| name.starts_with(begin)) {
+                let start = number(header + 0x18, 8)?;
+                debug.push(start..start + number(header + 0x20, 8)?);
+            }
+        }
+        Some(debug)
+    };
+    found().filter(|_| object.starts_with(b"\x7fELF\x02")).unwrap_or_default()
 }
 
 /// True in the packaged crate: cargo writes that file. Its build may use any compiler.

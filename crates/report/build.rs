@@ -3,8 +3,12 @@
 use std::path::Path;
 use std::{env, fs, io};
 
+use miniz_oxide::deflate::compress_to_vec_zlib;
+
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    let out = Path::new(&out);
     let mut built = "None".to_owned();
     // Outside of the repository, as in a packaged crate, there is no viewer.
     if Path::new("../../web/package.json").is_file() {
@@ -27,17 +31,19 @@ fn main() -> io::Result<()> {
             println!("cargo::rerun-if-changed={}", path.display());
         }
         if there {
-            for path in [&script, &style] {
+            for (path, packed) in [(&script, "script.z"), (&style, "style.z")] {
                 let text = fs::read_to_string(path)?;
                 if text.contains("</script") || text.contains("</style") {
                     return Err(io::Error::other(format!("{} would end its own element", path.display())));
                 }
+                fs::write(out.join(packed), compress_to_vec_zlib(text.as_bytes(), 9))?;
             }
-            let (script, style) = (script.canonicalize()?, style.canonicalize()?);
-            let (script, style) = (script.display().to_string(), style.display().to_string());
-            built = format!("Some(Viewer {{ script: include_str!({script:?}), style: include_str!({style:?}) }})");
+            let file = |name: &str| format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}\"))");
+            built = format!("Some([{}, {}])", file("script.z"), file("style.z"));
         }
     }
-    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    fs::write(Path::new(&out).join("viewer.rs"), format!("const BUILT: Option<Viewer> = {built};\n"))
+    let text = format!(
+        "/// Script and style sheet, packed; none where they were not built.\nconst BUILT: Option<[&[u8]; 2]> = {built};\n"
+    );
+    fs::write(out.join("viewer.rs"), text)
 }

@@ -175,11 +175,18 @@ fn guarded(work: impl FnOnce() -> Result<Done, Failure>) -> Result<Done, Failure
         move |info| {
             let what = info.payload_as_str().unwrap_or("panic");
             let place = info.location().map(|l| format!(" ({}:{})", l.file(), l.line())).unwrap_or_default();
-            if let Ok(mut said) = said.lock() {
-                said.get_or_insert(format!("{what}{place}"));
-            }
+            let text = format!("{what}{place}");
             if std::env::var_os("RUST_BACKTRACE").is_some() {
                 before(info);
+            }
+            // Nothing unwinds there, and the command ends here.
+            if cfg!(panic = "abort") {
+                let bug = Failure::Bug(text);
+                terminal::failed(&bug);
+                std::process::exit(i32::from(bug.status()));
+            }
+            if let Ok(mut said) = said.lock() {
+                said.get_or_insert(text);
             }
         }
     }));

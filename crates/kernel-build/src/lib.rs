@@ -153,7 +153,8 @@ impl Clang {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g"]);
+        // The kernel's messages name a line, and no column.
+        command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-gno-column-info"]);
         // The registers that a program is called with are named by processor: that of the target, or this one.
         let processor = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_else(|_| env::consts::ARCH.to_owned());
         let processor = match processor.as_str() {

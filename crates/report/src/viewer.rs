@@ -1,10 +1,12 @@
 //! Interactive figures of a page: the viewer, a script of `web/`, and the data of the figures.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use miniz_oxide::deflate::compress_to_vec_zlib;
+use miniz_oxide::inflate::decompress_to_vec_zlib;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -24,8 +26,14 @@ include!(concat!(env!("OUT_DIR"), "/viewer.rs"));
 
 impl Viewer {
     /// The viewer that this library was built with; none if it was built without node.
-    pub const fn built_in() -> Option<Self> {
-        BUILT
+    pub fn built_in() -> Option<Self> {
+        static UNPACKED: OnceLock<Option<Viewer>> = OnceLock::new();
+        *UNPACKED.get_or_init(|| {
+            let text = |packed| String::from_utf8(decompress_to_vec_zlib(packed).ok()?).ok();
+            let [script, style] = BUILT?;
+            // For the rest of the process, as any text of a program.
+            Some(Self { script: text(script)?.leak(), style: text(style)?.leak() })
+        })
     }
 }
 
@@ -308,7 +316,7 @@ mod tests {
         let (plain, packed) = (read(plain), read(packed));
         assert_eq!(packed["figures"], plain["figures"]);
         let bytes = STANDARD.decode(packed["packed"].as_str().unwrap()).unwrap();
-        let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).unwrap();
+        let bytes = decompress_to_vec_zlib(&bytes).unwrap();
         let columns =
             |of: &serde_json::Value| -> Vec<String> { serde_json::from_value(of["columns"].clone()).unwrap() };
         let mut unpacked = 0;
