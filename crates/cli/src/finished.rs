@@ -38,7 +38,7 @@ impl Finished {
         }
         // The order of the disk decides nothing.
         for places in records.values_mut() {
-            places.sort();
+            places.sort_unstable();
         }
         Ok(Self(records))
     }

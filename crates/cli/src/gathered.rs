@@ -139,7 +139,7 @@ fn look(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) -> std::io::Re
             below.push(entry.path());
         }
     }
-    below.sort();
+    below.sort_unstable();
     for path in below.iter().filter(|_| depth > 0) {
         look(path, depth - 1, found)?;
     }

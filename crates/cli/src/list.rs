@@ -178,7 +178,7 @@ fn below(directory: &Path, depth: usize, found: &mut Vec<Listed>) -> std::io::Re
             directories.push(entry.path());
         }
     }
-    directories.sort();
+    directories.sort_unstable();
     for path in directories.iter().filter(|_| depth > 0) {
         if let Err(e) = look(path, depth - 1, found) {
             terminal::note(format!("cannot read {}: {e}", path.shown()));
@@ -287,7 +287,7 @@ fn headline_of(cells: &[CellOf]) -> Option<Headline> {
 fn differ(records: &mut [Listed]) {
     let mut kinds: Vec<(String, &'static str)> =
         records.iter().map(|listed| (listed.title.clone(), listed.kind)).collect();
-    kinds.sort();
+    kinds.sort_unstable();
     kinds.dedup();
     for (title, kind) in kinds {
         let same = |listed: &Listed| listed.title == title && listed.kind == kind && listed.content.is_some();

@@ -250,7 +250,7 @@ impl Map {
     /// Why some cells have no verdict, each reason once.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let mut said: Vec<String> = self.cells.iter().filter_map(|c| c.why.clone()).collect();
-        said.sort();
+        said.sort_unstable();
         said.dedup();
         said.truncate(3);
         said

@@ -107,7 +107,7 @@ impl Ruler {
         };
         if !axis.ticks.is_empty() {
             let mut values: Vec<f64> = axis.ticks.iter().map(|t| t.at).filter(inside).collect();
-            values.sort_by(f64::total_cmp);
+            values.sort_unstable_by(f64::total_cmp);
             values.dedup();
             let (title, labels) = labels(axis, &values, None);
             let say = |(value, label): (f64, String)| {

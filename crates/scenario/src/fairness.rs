@@ -67,7 +67,7 @@ pub fn max_min(whole: f64, wants: &[Want]) -> Vec<f64> {
     // What is allotted rises with the level in straight pieces between the levels at which somebody's clip begins or ends.
     let clips = wants.iter().flat_map(|want| [want.least(), want.most()].map(|x| x / want.weight));
     let mut levels: Vec<f64> = clips.filter(|level| level.is_finite()).collect();
-    levels.sort_by(f64::total_cmp);
+    levels.sort_unstable_by(f64::total_cmp);
     let fits = |level: &f64| sum(&|want| want.at(*level)) <= whole;
     let below = levels.iter().copied().filter(fits).fold(0.0, f64::max);
     let above = levels.iter().copied().find(|level| *level > below).unwrap_or(2.0 * below + 1.0);

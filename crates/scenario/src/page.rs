@@ -24,7 +24,7 @@ pub struct Load {
 /// Summary of pages that were complete in a span.
 pub fn sum_up<'a>(loads: impl IntoIterator<Item = &'a Load>) -> Pages {
     let mut times: Vec<f64> = loads.into_iter().map(|load| load.ended.since(load.began).seconds()).collect();
-    times.sort_by(f64::total_cmp);
+    times.sort_unstable_by(f64::total_cmp);
     Pages {
         completed: times.len() as u64,
         load_mean_s: mean(&times),

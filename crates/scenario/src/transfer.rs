@@ -132,8 +132,8 @@ impl Sorted {
     /// Their numbers, if there were any.
     fn class(mut self) -> Option<SizeClass> {
         let completed = self.times.len() as u64;
-        self.times.sort_by(f64::total_cmp);
-        self.slowdowns.sort_by(f64::total_cmp);
+        self.times.sort_unstable_by(f64::total_cmp);
+        self.slowdowns.sort_unstable_by(f64::total_cmp);
         let (times, slowdowns) = (&self.times, &self.slowdowns);
         Some(SizeClass {
             completed,

@@ -47,7 +47,7 @@ pub struct Confirmed {
 pub fn conclude(outcome: &Outcome, threshold: f64) -> Option<Confirmed> {
     let Outcome::Run(judged) = outcome else { return None };
     let mut scores: Vec<f64> = judged.iter().map(|one| one.fitness).collect();
-    scores.sort_by(f64::total_cmp);
+    scores.sort_unstable_by(f64::total_cmp);
     let shown = scores.iter().filter(|score| **score >= threshold).count();
     let least = *scores.get(order_of_the_lower_end(scores.len()))?;
     let confirmation = if 10 * shown >= 9 * scores.len() && least >= threshold {

@@ -59,7 +59,7 @@ impl Library {
                 names.push(name);
             }
         }
-        names.sort();
+        names.sort_unstable();
         if names.is_empty() {
             return Err(Failure::Input(format!("{} has no file of a criterion, such as EV-04.toml", folder.shown())));
         }

@@ -142,7 +142,7 @@ fn keys(papers: &Path) -> Result<Vec<String>, Failure> {
             keys.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
-    keys.sort();
+    keys.sort_unstable();
     Ok(keys)
 }
 

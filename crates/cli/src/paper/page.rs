@@ -121,7 +121,7 @@ fn drawn(figure: &penstock_papers::Figure, colours: &IndexMap<String, &'static s
         x
     } else {
         let mut ticks: Vec<f64> = figure.lines.iter().flat_map(|l| l.points.iter().map(|p| p.x)).collect();
-        ticks.sort_by(f64::total_cmp);
+        ticks.sort_unstable_by(f64::total_cmp);
         ticks.dedup();
         let x = Axis::new(&figure.x_label, &figure.x_unit).ticks_at(ticks);
         if figure.x_scale == penstock_papers::Scale::Log { x.log() } else { x }

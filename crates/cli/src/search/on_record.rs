@@ -23,7 +23,7 @@ fn files() -> Vec<(PathBuf, String)> {
             name.ends_with(".toml") && !name.ends_with(".bounds.toml")
         })
         .collect();
-    paths.sort();
+    paths.sort_unstable();
     assert!(paths.len() > 30, "{paths:?}");
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }

@@ -162,7 +162,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             files.push(path);
         }
     }
-    files.sort();
+    files.sort_unstable();
     if files.is_empty() {
         let folder = folder.shown();
         return Err(Failure::Input(format!("{folder} has no file of bounds, such as NAME{ENDING} beside NAME.toml")));

@@ -78,7 +78,7 @@ struct Step {
 
 fn steps(values: &[f64]) -> Vec<Step> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let mut steps: Vec<Step> = Vec::new();
     for (n, at) in sorted.into_iter().enumerate() {
         match steps.last_mut().filter(|step| step.at == at) {

@@ -72,7 +72,7 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
         return None;
     }
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let place = share * (sorted.len() - 1) as f64;
     let below = place.floor();
     let (a, b) = (*sorted.get(below as usize)?, *sorted.get(place.ceil() as usize)?);

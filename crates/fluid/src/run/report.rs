@@ -294,7 +294,7 @@ impl Span<'_> {
         let average = mean(history);
         let square = mean(&history.iter().map(|q| q * q).collect::<Vec<f64>>());
         let mut sorted = history.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let p99 = sorted[(0.99 * (sorted.len() - 1) as f64) as usize];
         let served = b.served - a.served;
         LinkSummary {

@@ -79,7 +79,7 @@ fn hours(given: &Given<'_>) -> Result<Answer, String> {
     // Without losses every hour is the same.
     let mut rates: Vec<f64> =
         if path.loss > 0.0 { (0..hours).map(|_| hour()).collect() } else { vec![hour(); hours as usize] };
-    rates.sort_by(f64::total_cmp);
+    rates.sort_unstable_by(f64::total_cmp);
     let n = rates.len() as f64;
     let quantile = |share: f64| rates.get((share * n) as usize).copied();
     Ok(Answer::of(json!({

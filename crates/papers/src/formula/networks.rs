@@ -69,7 +69,7 @@ fn random(stream: &mut Stream, dynamic: bool, share: f64, eta_share: f64) -> Net
         let alpha = if dynamic { common } else { stream.unit() * share * FRAC_PI_2 };
         let lead_lag = dynamic.then(|| (zero, decades(stream, 0.1, 4.0)));
         let mut forward: Vec<f64> = path.iter().map(|_| stream.unit() * rtt_s).collect();
-        forward.sort_by(f64::total_cmp);
+        forward.sort_unstable_by(f64::total_cmp);
         for l in &path {
             network.capacities[*l] += rate;
         }

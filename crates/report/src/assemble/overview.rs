@@ -282,7 +282,7 @@ fn shares(table: &Table, routes: &Routes, warm_up_s: f64, colour: &dyn Fn(&str) 
     let colours = coloured(&names, colour);
     let mut times: Vec<f64> = curves.iter().flat_map(|(_, points)| points.iter().map(|p| p.0)).collect();
     times.retain(|at| at.is_finite());
-    times.sort_by(f64::total_cmp);
+    times.sort_unstable_by(f64::total_cmp);
     times.dedup();
     let what = if table.name == "flows" { "Shares of the flows" } else { "Shares of the groups" };
     let stacked = |stack: &Stack<'_>| {

@@ -130,7 +130,7 @@ impl Plan {
             })
             .map_or(Across::Cases, |(key, unit, values)| Across::Number { key, unit, values });
         let mut seeds: Vec<&String> = cells.iter().filter_map(|c| c.labels.get("seed")).collect();
-        seeds.sort();
+        seeds.sort_unstable();
         seeds.dedup();
         let mut plan = Self { across, seeds: seeds.len(), keys, cases: IndexMap::new() };
         let mut laws: IndexMap<String, Option<&str>> = IndexMap::new();
@@ -371,7 +371,7 @@ fn number_axis(cells: &[CellView<'_>], key: &str) -> Option<(String, &'static st
         return None;
     }
     let mut values: Vec<f64> = parsed.into_iter().map(|(v, _)| v).collect();
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.dedup();
     (values.len() > 1).then(|| (key.to_owned(), unit, values))
 }

@@ -92,7 +92,7 @@ fn by_size<'a>(groups: impl Iterator<Item = (&'a str, &'a str, Vec<(f64, f64)>)>
         let class = |bytes: f64| libm::floor(CLASSES * libm::log10(bytes));
         for alike in samples.chunk_by(|a, b| class(a.0) == class(b.0)) {
             let mut times: Vec<f64> = alike.iter().map(|s| s.1).collect();
-            times.sort_by(f64::total_cmp);
+            times.sort_unstable_by(f64::total_cmp);
             let size = alike.iter().map(|s| s.0).sum::<f64>() / alike.len() as f64;
             let middle = f64::midpoint(times[(times.len() - 1) / 2], times[times.len() / 2]);
             points.push((size, middle));
@@ -119,7 +119,7 @@ pub(super) fn over_time(chunks: &Table) -> Table {
 /// The cumulative distribution of positive values: values, and the share that is no larger.
 fn distribution(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.retain(|value| value.is_finite() && *value > 0.0);
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
     let steps = n.min(POINTS);
     let rank = |step: usize| (step * n).div_ceil(steps);

@@ -171,7 +171,7 @@ fn flows_of_test(span: &Measured) -> f64 {
 /// The mean goodput of the others over that of the flow with the least.
 fn worst_ratio(scenario: &Scenario, span: &Measured) -> Option<f64> {
     let mut rates: Vec<f64> = flows(span, Role::Test).iter().map(|flow| flow.goodput_bit_per_s).collect();
-    rates.sort_by(f64::total_cmp);
+    rates.sort_unstable_by(f64::total_cmp);
     let (least, others) = rates.split_first()?;
     let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
     (!others.is_empty()).then(|| ratio(mean, *least, scenario, span))

@@ -103,7 +103,7 @@ mod tests {
             _ => 0.0,
         };
         let (mut d, _) = eigen((0..n).map(|i| (0..n).map(|j| element(i, j)).collect()).collect());
-        d.sort_by(f64::total_cmp);
+        d.sort_unstable_by(f64::total_cmp);
         for (k, value) in d.into_iter().enumerate() {
             let known = 2.0 - 2.0 * libm::cos((k + 1) as f64 * core::f64::consts::PI / 13.0);
             assert!((value - known).abs() < 1e-13, "{value} {known}");

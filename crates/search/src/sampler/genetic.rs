@@ -244,7 +244,7 @@ mod tests {
             }
             assert_eq!(sampler.ask(&mut stream), []);
             let count = all.len();
-            all.sort();
+            all.sort_unstable();
             all.dedup();
             assert_eq!((count, all.len()), (24, 24));
         }

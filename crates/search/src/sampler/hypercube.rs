@@ -149,7 +149,7 @@ mod tests {
             }
             assert!(counts.len() == 3 && counts.values().all(|count| (13..=14).contains(count)), "{counts:?}");
             let mut present: Vec<&Allele> = points.iter().map(|p| &p.0[1]).filter(|a| **a != Allele::Absent).collect();
-            present.sort();
+            present.sort_unstable();
             assert_eq!(present, (0..20).map(Allele::At).collect::<Vec<_>>().iter().collect::<Vec<_>>());
             for count in 1..=4 {
                 let with = |point: &&Genome| matches!(&point.0[2], Allele::Steps(steps) if steps.len() == count);
