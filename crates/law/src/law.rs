@@ -3,7 +3,6 @@
 mod along;
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -294,7 +293,9 @@ pub trait Instances<N: Number, R: Role>: Send + Sync {
 pub struct Dense<N: Number, L: Law<N>> {
     law: L,
     states: Vec<L::State>,
-    kept: BTreeMap<usize, L::State>,
+    /// Kept states by the numbers of their instances, up to the last that ever had one. A map of states would be compiled for each law
+    /// and arithmetic.
+    kept: Vec<Option<Box<L::State>>>,
     /// Instances that have ended.
     ended: Vec<usize>,
     arithmetic: PhantomData<N>,
@@ -303,7 +304,12 @@ pub struct Dense<N: Number, L: Law<N>> {
 impl<N: Number, L: Law<N>> Dense<N, L> {
     /// A law that drives nothing yet.
     pub fn new(law: L) -> Self {
-        Self { law, states: Vec::new(), kept: BTreeMap::new(), ended: Vec::new(), arithmetic: PhantomData }
+        Self { law, states: Vec::new(), kept: Vec::new(), ended: Vec::new(), arithmetic: PhantomData }
+    }
+
+    /// Takes the kept state of an instance.
+    fn take(&mut self, at: usize) -> Option<Box<L::State>> {
+        self.kept.get_mut(at)?.take()
     }
 }
 
@@ -314,14 +320,18 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
     }
     fn restart(&mut self, at: usize) {
         self.states[at] = self.law.initial_state_of(at);
-        self.kept.remove(&at);
+        self.take(at);
     }
     fn keep(&mut self, at: usize) {
-        self.kept.insert(at, self.states[at].clone());
+        let state = Box::new(self.states[at].clone());
+        if self.kept.len() <= at {
+            self.kept.resize_with(at + 1, || None);
+        }
+        self.kept[at] = Some(state);
     }
     fn bring_back(&mut self, at: usize) {
-        if let Some(state) = self.kept.remove(&at) {
-            let after = core::mem::replace(&mut self.states[at], state);
+        if let Some(state) = self.take(at) {
+            let after = core::mem::replace(&mut self.states[at], *state);
             self.law.undone(&mut self.states[at], &after);
         }
     }
@@ -335,7 +345,7 @@ impl<N: Number, L: Law<N>> Instances<N, L::Role> for Dense<N, L> {
         self.states.len() - 1
     }
     fn end(&mut self, at: usize) {
-        self.kept.remove(&at);
+        self.take(at);
         self.ended.push(at);
     }
     #[inline]
