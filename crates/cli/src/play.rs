@@ -34,13 +34,14 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// The files of the playground, by name.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Those of a folder.
-fn read(folder: &Path) -> io::Result<Files> {
+/// Those of a folder, or the path that cannot be read.
+fn read(folder: &Path) -> Result<Files, (PathBuf, io::Error)> {
+    let of_folder = |e| (folder.to_path_buf(), e);
     let mut files = Files::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
+    for entry in fs::read_dir(folder).map_err(of_folder)? {
+        let path = entry.map_err(of_folder)?.path();
         if let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file()) {
-            files.insert(name.to_owned(), fs::read(&path)?);
+            files.insert(name.to_owned(), fs::read(&path).map_err(|e| (path.clone(), e))?);
         }
     }
     Ok(files)
@@ -49,7 +50,7 @@ fn read(folder: &Path) -> io::Result<Files> {
 /// Where a package puts them: the static command has none of its own.
 fn beside() -> Option<PathBuf> {
     // Without /proc the name that it was called by does, if it is a path.
-    let command = env::current_exe().ok().or_else(|| env::args_os().next().map(PathBuf::from))?;
+    let command = env::current_exe().ok().or_else(|| fs::canonicalize(env::args_os().next()?).ok())?;
     let folder = command.parent()?.parent()?.join("share/penstock/playground");
     folder.is_dir().then_some(folder)
 }
@@ -57,12 +58,13 @@ fn beside() -> Option<PathBuf> {
 /// Those of the folder that was named, of the command, or of its package.
 fn files(named: Option<&Path>) -> Result<Files, Failure> {
     let of = |folder: &Path, key: &str| {
-        let wrong = |what: String| Failure::Input(format!("{key}{}: {what}", folder.shown()));
-        let files = read(folder).map_err(|e| wrong(format!("cannot read it: {e}")))?;
-        if files.contains_key("index.html") {
-            return Ok(files);
+        let wrong = |path: &Path, what: String| Failure::Input(format!("{key}{}: {what}", path.shown()));
+        // A folder of other things is refused before all of it is read.
+        if folder.is_dir() && !folder.join("index.html").is_file() {
+            let what = "no playground is there, for it has no index.html; `make web` builds one in target/web/dist";
+            return Err(wrong(folder, what.into()));
         }
-        Err(wrong("no playground is there, for it has no index.html; `make web` builds one in target/web/dist".into()))
+        read(folder).map_err(|(path, e)| wrong(&path, format!("cannot read it: {e}")))
     };
     if let Some(folder) = named {
         return of(folder, "--files: ");

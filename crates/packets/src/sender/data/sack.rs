@@ -200,7 +200,7 @@ impl Sack {
         }
         lost.retain(|seq| *seq >= una);
         // A few rows of rising numbers.
-        lost.sort_unstable();
+        lost.sort();
         lost.dedup();
         self.lost = lost.into();
         self.rising = true;
