@@ -269,7 +269,7 @@ mod tests {
     fn names(path: &Path) -> Vec<String> {
         let mut names: Vec<String> =
             fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort_unstable();
+        names.sort();
         names
     }
 
