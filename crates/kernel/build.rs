@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
+use object::{Object as _, ObjectSection as _};
 use penstock_kernel_build::{Clang, WARNINGS, rerun_when_installed};
 
 const SLIP: &str = "PENSTOCK_PLANTED_SLIP";
@@ -70,30 +71,14 @@ fn pack(object: &Path) {
     fs::write(object.with_extension("z"), packed).expect("OUT_DIR can be written");
 }
 
-/// Where the sections of DWARF and their relocations lie in an object: libbpf reads none of them. None in a file that is no ELF of 64
-/// bits and this processor's order of bytes.
+/// Where the sections of DWARF and their relocations lie in an object: libbpf reads none of them.
 fn debug_sections(object: &[u8]) -> Vec<Range<usize>> {
-    let number = |at: usize, bytes: usize| -> Option<usize> {
-        let mut number = [0; 8];
-        let of = if cfg!(target_endian = "little") { 0..bytes } else { 8 - bytes..8 };
-        number[of].copy_from_slice(object.get(at..at + bytes)?);
-        usize::try_from(u64::from_ne_bytes(number)).ok()
-    };
-    let found = || -> Option<Vec<Range<usize>>> {
-        let headers = (0..number(0x3c, 2)?).map(|at| Some(number(0x28, 8)? + at * number(0x3a, 2)?));
-        let headers: Vec<usize> = headers.collect::<Option<_>>()?;
-        let names = number(headers.get(number(0x3e, 2)?)? + 0x18, 8)?;
-        let mut debug = Vec::new();
-        for header in headers {
-            let name = object.get(names + number(header, 4)?..)?;
-            if [&b".debug_"[..], b".rel.debug_"].iter().any(|begin| name.starts_with(begin)) {
-                let start = number(header + 0x18, 8)?;
-                debug.push(start..start + number(header + 0x20, 8)?);
-            }
-        }
-        Some(debug)
-    };
-    found().filter(|_| object.starts_with(b"\x7fELF\x02")).unwrap_or_default()
+    // An empty object is no ELF.
+    let Ok(file) = object::File::parse(object) else { return Vec::new() };
+    let is_debug = |name: &str| name.starts_with(".debug_") || name.starts_with(".rel.debug_");
+    let debug = file.sections().filter(|section| section.name().is_ok_and(is_debug));
+    let place = |(start, bytes): (u64, u64)| start as usize..(start + bytes) as usize;
+    debug.filter_map(|section| section.file_range()).map(place).collect()
 }
 
 /// True in the packaged crate: cargo writes that file. Its build may use any compiler.
