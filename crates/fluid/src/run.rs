@@ -21,6 +21,8 @@ mod arithmetic;
 mod cohort;
 mod conditioner;
 mod estimates;
+mod further;
+mod host;
 mod queue;
 mod report;
 mod sent;
@@ -38,8 +40,10 @@ use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each
 use crate::source::Clocking;
 use cohort::{Cohort, Fault};
 use conditioner::Conditioner;
+use further::Further;
+use host::Host;
 use queue::Queue;
-use way::Signals;
+use way::{Signals, Ways};
 
 /// Where scenarios run as fluid.
 #[derive(Debug, Clone, Default)]
@@ -95,6 +99,9 @@ pub(crate) struct Network {
     conditioners: Vec<Conditioner>,
     /// In the order of their groups.
     cohorts: Vec<Cohort>,
+    hosts: Vec<Host>,
+    ways: Ways,
+    further: Further,
     /// Those of the cohort that advances.
     signals: Signals,
 }
@@ -157,9 +164,11 @@ impl Network {
         for conditioner in &mut self.conditioners {
             conditioner.begin(steps as usize, step);
         }
+        (self.ways.step, self.ways.steps_a_second) = (step, 1.0 / step);
         for cohort in &mut self.cohorts {
-            cohort.way.begin(step);
+            cohort.way.begin(&mut self.ways, block as usize);
         }
+        self.further = Further::of(&self.ways, self.cohorts.iter().map(|c| &c.way), self.queues.len());
         (block, self.onward())
     }
 
@@ -172,7 +181,7 @@ impl Network {
             output,
         };
         let of_cohort = |cohort: &Cohort| {
-            let (at_s, fault) = cohort.fault?;
+            let (at_s, fault) = **cohort.fault.as_ref()?;
             let (name, group) = scenario.groups.get_index(cohort.group)?;
             let output = match fault {
                 Fault::Output(output) => {
@@ -210,6 +219,17 @@ impl Network {
             .or_else(|| self.conditioners.iter().find_map(of_conditioner))
     }
 
+    /// The congestion window of a cohort's flows [packets].
+    fn window(&self, cohort: usize) -> f64 {
+        let cohort = &self.cohorts[cohort];
+        cohort.window(&self.hosts[cohort.host])
+    }
+
+    /// Whether a cohort's flows are acknowledged.
+    fn is_reliable(&self, cohort: usize) -> bool {
+        self.hosts[self.cohorts[cohort].host].needs.reliable
+    }
+
     /// The cohorts of a group.
     fn of_group(&self, group: usize) -> core::ops::Range<usize> {
         let begin = |group: usize| self.cohorts.partition_point(|cohort| cohort.group < group);
@@ -222,45 +242,43 @@ impl Network {
         if !self.conditioners.is_empty() {
             return 1;
         }
-        let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
+        let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s(&self.ways)).fold(f64::INFINITY, f64::min);
         ((back / step * (1.0 - 1e-9)) as u64).clamp(1, STEPS_IN_A_ROW as u64)
     }
 
     /// Number of steps for which arrivals at the queues behind the first can be computed before the queues follow.
     fn onward(&self) -> u64 {
-        self.cohorts.iter().map(|c| c.way.onward(&self.queues)).fold(STEPS_IN_A_ROW as u64, u64::min).max(1)
+        self.cohorts.iter().map(|c| c.way.onward(&self.ways, &self.queues)).fold(STEPS_IN_A_ROW as u64, u64::min).max(1)
     }
 
     /// The steps after `done`, up to `until`; so many in a row that go on from a queue to the next.
     fn advance(&mut self, done: u64, until: u64, onward: u64, step: f64) {
-        let Self { queues, conditioners, cohorts, signals } = self;
+        let Self { queues, conditioners, cohorts, hosts, ways, further, signals } = self;
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
         let times: Vec<f64> = (done..=until).map(|k| k as f64 * step).collect();
         // Who arrives where: senders have moved, the queues not yet.
         for cohort in cohorts.iter_mut() {
-            cohort.advance(&times, step, queues, conditioners, signals);
+            cohort.advance(&times, step, (hosts, ways), queues, conditioners, signals);
             if conditioners.is_empty() {
-                cohort.way.arrive_first(&times[1..], 0, queues, conditioners);
+                cohort.way.arrive(&times[1..], 0, ways, queues, conditioners);
             } else {
-                cohort.way.enter(conditioners);
+                cohort.way.enter(ways, conditioners);
             }
         }
         let mut begin = done;
         while begin < until {
             let end = until.min(begin + onward);
+            let (slot, ends) = ((begin - done) as usize, &times[(begin - done) as usize + 1..=(end - done) as usize]);
             for conditioner in conditioners.iter_mut() {
                 let (from, to) = span(begin);
                 conditioner.advance(from, to);
             }
-            for cohort in cohorts.iter_mut() {
-                for k in begin..end {
-                    let (to, slot) = (span(k).1, (k - done) as usize);
-                    if !conditioners.is_empty() {
-                        cohort.way.arrive_first(&[to], slot, queues, conditioners);
-                    }
-                    cohort.way.arrive(to, slot, queues, conditioners);
+            if !conditioners.is_empty() {
+                for cohort in cohorts.iter_mut() {
+                    cohort.way.arrive(ends, slot, ways, queues, conditioners);
                 }
             }
+            further.arrive(ends, slot, ways, queues, conditioners);
             for queue in queues.iter_mut() {
                 for k in begin..end {
                     let (from, to) = span(k);
@@ -279,7 +297,7 @@ fn refused(what: String) -> RunError {
 /// The step [s] and how many.
 fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64, u64), RunError> {
     let fastest = network.cohorts.iter().map(|c| c.way.base_rtt_s).fold(f64::INFINITY, f64::min);
-    let back = network.cohorts.iter().map(|c| c.way.shortest_way_back_s()).fold(f64::INFINITY, f64::min);
+    let back = network.cohorts.iter().map(|c| c.way.shortest_way_back_s(&network.ways)).fold(f64::INFINITY, f64::min);
     if back <= 0.0 {
         return Err(refused(
             "the fluid model needs a delay on the reverse path: give the flows a round-trip time longer than that of \
@@ -385,7 +403,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             conditioners.push(conditioner.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
         }
     }
-    let mut cohorts = Vec::new();
+    let (mut cohorts, mut hosts) = (Vec::new(), Vec::new());
+    let mut ways = Ways { frozen: method.frozen_delays, ..Ways::default() };
     for (at, (name, group)) in scenario.groups.iter().enumerate().filter(|_| whole) {
         let mut flows: Vec<(Time, Time, u32)> = group
             .rtts(name, scenario.seed)
@@ -402,7 +421,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                 .filter_map(|link| scenario.links.get_full(link))
                 .map(|(link, _, l)| (link, l.delay.seconds()))
                 .collect();
-            let mut cohort = match Cohort::new(at, scenario, name, group, part, &links, &queues, method) {
+            let shared = (&mut hosts, &mut ways);
+            let mut cohort = match Cohort::new(at, scenario, (name, group), part, &links, &queues, shared, method) {
                 Ok(cohort) => cohort,
                 // Each part of a group would say the same.
                 Err(what) => {
@@ -418,7 +438,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "fluid", what: refusals });
     }
-    Ok(Network { queues, conditioners, cohorts, signals: Signals::default() })
+    let (further, signals) = (Further::default(), Signals::default());
+    Ok(Network { queues, conditioners, cohorts, hosts, ways, further, signals })
 }
 
 /// Splits flows, sorted by round trip and start, into cohorts.

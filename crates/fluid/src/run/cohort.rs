@@ -1,38 +1,29 @@
 //! Flows of one group, of one round trip and of about one start, as one fluid.
 
-use penstock_law::Instances;
-use penstock_law::cc::{self, Acknowledged, Controller, Event, Marks};
-use penstock_law::estimate::{MarkEstimate, buffer_level};
-use penstock_law::law::Linearisation;
+use penstock_law::cc::{self, Acknowledged, Event, Marks};
+use penstock_law::estimate::buffer_level;
 use penstock_law::quantity::Time;
-use penstock_scenario::model::{Group, Pacing, Scenario, Size};
+use penstock_scenario::model::{Group, Scenario, Size};
 
 use super::Method;
 use super::arithmetic::{larger, smaller};
 use super::conditioner::Conditioner;
 use super::estimates::{Estimated, Register};
+use super::host::Host;
 use super::queue::Queue;
-use super::state::{State, state_of};
-use super::way::{Signals, Way};
+use super::way::{Signals, Way, Ways};
 use crate::source::Clocking;
 
 /// A cohort. Counts are of one flow [packets].
 pub(super) struct Cohort {
     pub(super) group: usize,
+    /// The place of its host, and its law's instance there.
+    pub(super) host: usize,
+    pub(super) instance: usize,
     pub(super) way: Way,
-    estimated: Option<Box<Estimated>>,
-    /// The flows' indices in their group.
-    pub(super) members: Vec<u32>,
     start_s: f64,
     stop_s: f64,
     limit: f64,
-    law: Box<dyn Instances<f64, Controller>>,
-    needs: cc::Requirements,
-    packets_per_ack: u32,
-    receive_window: f64,
-    clocking: Option<Clocking>,
-    estimators: bool,
-    one_cut_a_round: bool,
     /// When the packet left that is acknowledged now [s].
     left_s: f64,
     acked: f64,
@@ -46,20 +37,18 @@ pub(super) struct Cohort {
     signal: Signal,
     average_rtt_s: f64,
     least_rtt_s: f64,
-    /// Whether its law observes that average; the least round trip that it observes [s]; and the estimator of a law that
-    /// knows the price as it is.
-    averages: bool,
+    /// The least round trip that its law observes [s].
     base_rtt_s: f64,
-    knows_price: Option<MarkEstimate>,
-    register: Register,
-    /// The logarithm of the base of the marking law that carries a price; zero for a law that requires none.
-    ln_phi: f64,
     /// Value of the price register [s].
     price_s: f64,
+    register: Register,
+    estimated: Option<Box<Estimated>>,
     /// Counted since the start.
     pub(super) total: Counted,
+    /// The flows' indices in their group.
+    pub(super) members: Vec<u32>,
     /// Time of the law's first fault [s], and the fault.
-    pub(super) fault: Option<(f64, Fault)>,
+    pub(super) fault: Option<Box<(f64, Fault)>>,
 }
 
 /// An output or a number of the state that is not a number.
@@ -115,51 +104,24 @@ impl Stretch {
 }
 
 impl Cohort {
+    /// A cohort of `flows`, each with its round trip, its start, and its index in the group; `at` is the group's place.
     #[allow(clippy::too_many_arguments, reason = "a constructor: what a cohort is made of, and where it is")]
     pub(super) fn new(
         at: usize,
         scenario: &Scenario,
-        name: &str,
-        group: &Group,
+        (name, group): (&str, &Group),
         flows: &[(Time, Time, u32)],
         links: &[(usize, f64)],
         queues: &[Queue],
+        (hosts, ways): (&mut Vec<Host>, &mut Ways),
         method: &Method,
     ) -> Result<Self, String> {
-        let entry = group.cc.law;
-        let reason = match entry.linearisation {
-            Linearisation::Unsupported(reason) => Some(reason),
-            Linearisation::Mean(_) => Some("it has a model of its means, which only the analysis has"),
-            _ => None,
-        };
-        if let Some(reason) = reason {
-            return Err(format!("the group `{name}` has `{}`, which fluid does not support: {reason}", entry.name));
-        }
-        let site = cc::Context {
-            packet: scenario.packet.wire,
-            initial_window: group.sender.initial_window,
-            initial_ssthresh: group.sender.initial_ssthresh,
-        };
-        let estimated = Estimated::of(name, group, &site, links, queues)?.map(Box::new);
-        // A law that estimates its bottleneck keeps a bit for slow start, which a mean over packets does not move. And an
-        // unlimited threshold has no mean with the finite one after it: such a flow begins in congestion avoidance.
-        let past_slow_start = estimated.is_some() || site.initial_ssthresh == f64::INFINITY;
-        let site = if past_slow_start { cc::Context { initial_ssthresh: 0.0, ..site } } else { site };
-        let mut law = (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name))?;
-        law.add();
-        law.add();
-        let needs = law.requirements();
-        if let Some(what) = needs.of_packets() {
-            let law = entry.name;
-            return Err(format!(
-                "the group `{name}` has `{law}`, which requires {what}; the fluid world does not have that"
-            ));
-        }
-        if needs.now {
-            return Err(format!(
-                "the group `{name}` has `{}`, a law of the time of day, which fluid does not support",
-                entry.name
-            ));
+        let marking = links.iter().any(|(link, _)| queues[*link].marks());
+        let place = Host::of(hosts, scenario, name, group, marking, method)?;
+        let host = &mut hosts[place];
+        let estimated = Estimated::of(name, group, host.needs.bottleneck, links, queues)?.map(Box::new);
+        if let Some(refusal) = host.refusal(name) {
+            return Err(refusal);
         }
         let mean =
             |f: fn(&(Time, Time, u32)) -> Time| flows.iter().map(|x| f(x).seconds()).sum::<f64>() / flows.len() as f64;
@@ -171,52 +133,39 @@ impl Cohort {
             }
         };
         let (base_rtt_s, start_s) = (mean(|f| f.0), mean(|f| f.1));
-        let mut way = Way::new(links.iter().copied(), base_rtt_s, flows.len() as f64);
-        let marked = needs.marks != Marks::Ignored && links.iter().any(|(link, _)| queues[*link].marks());
-        way.marked = marked;
-        way.frozen = method.frozen_delays;
+        let mut way = Way::new(links, base_rtt_s, flows.len() as f64, ways);
+        way.marked = host.marked;
         Ok(Self {
             group: at,
+            host: place,
+            instance: host.add(),
             way,
-            estimated,
-            members: flows.iter().map(|f| f.2).collect(),
             start_s,
             stop_s: group.stop.unwrap_or(Time::NEVER).seconds(),
             limit: bytes.map_or(f64::INFINITY, |b| b as f64 / scenario.packet.payload.0 as f64),
-            ln_phi: if let Marks::Price(by) = needs.marks { libm::log(by.phi) } else { 0.0 },
-            averages: method.estimators && needs.average_rtt.is_some(),
-            base_rtt_s,
-            knows_price: match needs.marks {
-                Marks::Price(by) if marked && !method.estimators => Some(by),
-                _ => None,
-            },
-            needs,
-            law,
-            packets_per_ack: group.sender.delayed_ack.max(1),
-            receive_window: group.sender.receive_window,
-            clocking: method.clocking.or((group.sender.pacing == Pacing::Off).then_some(Clocking::Ack)),
-            estimators: method.estimators,
-            one_cut_a_round: method.one_cut_a_round,
             left_s: -base_rtt_s,
             acked: 0.0,
             round_ends: 0.0,
             ticks: 0,
-            next_tick_s: needs.tick_s.map_or(f64::INFINITY, |period| start_s + period),
+            next_tick_s: host.needs.tick_s.map_or(f64::INFINITY, |period| start_s + period),
             pace: 0.0,
             window: 0.0,
             signal: Signal { rtt_s: base_rtt_s, ..Signal::default() },
             average_rtt_s: base_rtt_s,
             least_rtt_s: f64::INFINITY,
-            register: Register::new(),
+            base_rtt_s,
             price_s: 0.0,
+            register: Register::new(),
+            estimated,
             total: Counted::default(),
+            members: flows.iter().map(|f| f.2).collect(),
             fault: None,
         })
     }
 
-    pub(super) fn window(&mut self) -> f64 {
-        let seen = self.seen(self.signal);
-        self.law.output(0, &seen).window
+    pub(super) fn window(&self, host: &Host) -> f64 {
+        let seen = self.seen(self.signal, host);
+        host.output(self.instance, &seen).window
     }
 
     pub(super) fn has_begun(&self) -> bool {
@@ -228,17 +177,13 @@ impl Cohort {
         (Time::from_seconds(self.start_s), Time::from_seconds(self.stop_s))
     }
 
-    pub(super) fn is_reliable(&self) -> bool {
-        self.needs.reliable
-    }
-
     pub(super) fn flows(&self) -> f64 {
         self.members.len() as f64
     }
 
-    fn seen(&self, signal: Signal) -> cc::Observation<f64> {
-        let price_s = self.knows_price.map_or(self.price_s, |by| self.price_of(by, signal.marked));
-        let rtt_s = if self.averages { self.average_rtt_s } else { signal.rtt_s };
+    fn seen(&self, signal: Signal, host: &Host) -> cc::Observation<f64> {
+        let price_s = host.knows_price.map_or(self.price_s, |by| host.price_of(by, signal.marked));
+        let rtt_s = if host.averages { self.average_rtt_s } else { signal.rtt_s };
         let base_rtt_s = self.base_rtt_s;
         let path = cc::Observation { rtt_s, base_rtt_s, price_s, ..cc::Observation::zero() };
         let Some(estimated) = &self.estimated else { return path };
@@ -246,7 +191,7 @@ impl Cohort {
         cc::Observation {
             buffer: estimated.buffer,
             level: buffer_level(estimated.capacity, rtt_s, base_rtt_s),
-            in_flight: self.way.sent() - self.acked,
+            in_flight: self.total.sent - self.acked,
             earlier,
             earlier_s,
             ..path
@@ -254,9 +199,9 @@ impl Cohort {
     }
 
     /// The observation of a law of its own packets, of a round trip ago, for the step that ends at `to`.
-    fn look_back(&mut self, to: f64) {
-        let seen = self.seen(self.signal);
-        let window = self.law.output(0, &seen).window;
+    fn look_back(&mut self, to: f64, host: &Host) {
+        let seen = self.seen(self.signal, host);
+        let window = host.output(self.instance, &seen).window;
         if let Some(estimated) = &mut self.estimated {
             let committed = seen.level + f64::max(seen.in_flight, window);
             estimated.look_back(to, seen.rtt_s, (self.acked > 0.0).then_some(committed));
@@ -268,33 +213,32 @@ impl Cohort {
         &mut self,
         times: &[f64],
         step: f64,
+        (hosts, ways): (&mut [Host], &mut Ways),
         queues: &[Queue],
         conditioners: &[Conditioner],
         signals: &mut Signals,
     ) {
+        let host = &mut hosts[self.host];
         let begun = times[1..].partition_point(|to| *to <= self.start_s);
         for _ in 0..begun {
-            let sent = self.way.sent();
-            self.total.sent = sent;
-            self.way.send(sent, self.left_s);
+            self.way.send(self.total.sent, self.left_s, ways);
         }
-        self.way.tell(&times[begun + 1..], self.left_s, queues, conditioners, signals);
+        self.way.tell(&times[begun + 1..], self.left_s, ways, queues, conditioners, signals);
         for (k, span) in times[begun..].windows(2).enumerate() {
             let (from, to, left) = (span[0], span[1], signals.left_s[k]);
             let now = Signal { rtt_s: signals.rtt_s[k], marked: signals.marked[k], lost: signals.lost[k] };
             let (before, acked) = (self.signal, larger(signals.acked[k], self.acked));
             if acked > 0.0 {
                 self.least_rtt_s = smaller(now.rtt_s, self.least_rtt_s);
-                if self.estimators && self.least_rtt_s.is_finite() {
+                if host.estimators && self.least_rtt_s.is_finite() {
                     self.base_rtt_s = self.least_rtt_s;
                 }
             }
             if self.estimated.is_some() {
-                self.look_back(from);
+                self.look_back(from, host);
             }
             let begin = larger((self.start_s - from) / step, 0.0);
-            let sent = self.way.sent();
-            let sent = self.events(from, step, begin, (self.acked, acked), Stretch { from: before, to: now }, sent);
+            let sent = self.events(from, step, begin, (self.acked, acked), Stretch { from: before, to: now }, host);
             self.left_s = left;
             self.signal = now;
             let active = to - larger(from, self.start_s);
@@ -302,11 +246,11 @@ impl Cohort {
             self.total.window += active * self.window;
             self.total.window_squared += active * self.window * self.window;
             self.total.sent = sent;
-            self.way.send(sent, self.left_s);
+            self.way.send(sent, self.left_s, ways);
         }
     }
 
-    /// The law through a step: acknowledgements as a mean, periods and rounds at their times, and the packets sent meanwhile.
+    /// The law through a step: acknowledgements as a mean, periods and rounds at their times. The packets sent by its end.
     fn events(
         &mut self,
         from: f64,
@@ -314,30 +258,30 @@ impl Cohort {
         begin: f64,
         (acked, until): (f64, f64),
         path: Stretch,
-        mut sent: f64,
+        host: &mut Host,
     ) -> f64 {
-        let (mut done, mut here, mut first) = (begin, path.at(begin), true);
+        let (mut done, mut here, mut first, mut sent) = (begin, path.at(begin), true, self.total.sent);
         if begin > 0.0 || self.pace == 0.0 {
             // The first pace is the law's own from its first moment.
-            sent = self.say(0.0, from + begin * step, here, sent);
+            sent = self.say(0.0, from + begin * step, here, sent, host);
         }
         loop {
             let tick = (self.next_tick_s - from) / step;
-            let rounds = until > acked && self.round_ends <= until && self.needs.reliable && self.round_ends > 0.0;
+            let rounds = until > acked && self.round_ends <= until && host.needs.reliable && self.round_ends > 0.0;
             let round = if rounds { larger((self.round_ends - acked) / (until - acked), done) } else { f64::INFINITY };
             let next = larger(smaller(smaller(1.0, tick), round), done);
             // What happens as the last event did finds no packet since.
             if next > done || first {
                 let packets = (until - acked) * (next - done);
                 let stretch = Stretch { from: here, to: path.at(next) };
-                self.acknowledge(packets, &stretch, from + next * step);
-                sent = self.say((next - done) * step, from + next * step, stretch.to, sent);
+                self.acknowledge(packets, &stretch, from + next * step, host);
+                sent = self.say((next - done) * step, from + next * step, stretch.to, sent, host);
                 (here, first) = (stretch.to, false);
             }
             done = next;
             let event = if tick <= next {
                 self.ticks += 1;
-                self.next_tick_s = self.tick_s();
+                self.next_tick_s = self.tick_s(host);
                 // Before the first acknowledgement nothing is known that a period could use.
                 (self.acked > 0.0).then_some(Event::Tick)
             } else if round <= next {
@@ -346,9 +290,9 @@ impl Cohort {
                 break;
             };
             if let Some(event) = event {
-                let seen = self.seen(here);
-                let said = self.law.on_event(0, event, &seen);
-                sent = self.send(0.0, from + done * step, seen.rtt_s, said, sent);
+                let seen = self.seen(here, host);
+                let said = host.on_event(self.instance, event, &seen);
+                sent = self.send(0.0, from + done * step, seen.rtt_s, said, sent, host);
                 if event == Event::Round {
                     self.round_ends = larger(sent, self.acked + 1e-9);
                 }
@@ -361,7 +305,7 @@ impl Cohort {
     }
 
     /// So many packets acknowledged by `now` [s].
-    fn acknowledge(&mut self, packets: f64, path: &Stretch, now: f64) {
+    fn acknowledge(&mut self, packets: f64, path: &Stretch, now: f64, host: &mut Host) {
         if packets <= 0.0 {
             return;
         }
@@ -371,86 +315,65 @@ impl Cohort {
         self.total.lost += packets * middle.lost;
         self.total.marked += packets * (1.0 - middle.lost) * middle.marked;
         self.total.rtt += packets * middle.rtt_s;
-        if let Marks::Price(by) = self.needs.marks {
+        if let Marks::Price(by) = host.needs.marks {
             let n = f64::from(by.packets);
             self.register.take(self.acked, packets * middle.marked, n);
-            if self.way.marked {
-                self.price_s = self.price_of(by, self.register.share(n));
+            if host.marked {
+                self.price_s = host.price_of(by, self.register.share(n));
             }
         }
-        if !self.needs.reliable {
+        if !host.needs.reliable {
             return;
         }
-        if let Some(by) = self.needs.average_rtt {
-            let weight = f64::min(by.over_window / self.window(), by.most);
+        if let Some(by) = host.needs.average_rtt {
+            let weight = f64::min(by.over_window / self.window(host), by.most);
             self.average_rtt_s += (1.0 - libm::pow(1.0 - weight, packets)) * (middle.rtt_s - self.average_rtt_s);
         }
-        let takes_marks = |signal: Signal| if self.way.marked { signal.marked } else { 0.0 };
-        let first = self.seen(path.from);
+        let takes_marks = |signal: Signal| if host.marked { signal.marked } else { 0.0 };
+        let first = self.seen(path.from, host);
         // Of what such a law observes, only the round trip moves within a stretch.
-        let moves = self.averages || self.knows_price.is_some() || self.estimated.is_some();
-        let last = if moves { self.seen(path.to) } else { cc::Observation { rtt_s: path.to.rtt_s, ..first } };
+        let moves = host.averages || host.knows_price.is_some() || self.estimated.is_some();
+        let last = if moves { self.seen(path.to, host) } else { cc::Observation { rtt_s: path.to.rtt_s, ..first } };
         let acknowledged = Acknowledged {
             observations: [first, last],
             marked: [takes_marks(path.from), takes_marks(path.to)],
             lost: [path.from.lost, path.to.lost],
-            packets_per_ack: self.packets_per_ack,
-            marks_are_congestion: self.needs.marks == Marks::Congestion,
-            deaf: if self.one_cut_a_round { self.window } else { 0.0 },
+            packets_per_ack: host.packets_per_ack,
+            marks_are_congestion: host.needs.marks == Marks::Congestion,
+            deaf: if host.one_cut_a_round { self.window } else { 0.0 },
         };
-        if let Some(at) = self.law.along(0, 1, packets, &acknowledged) {
-            self.fault.get_or_insert((now, Fault::State(self.law.names()[at].0)));
-        }
-    }
-
-    /// The price that a share of marks stands for [s].
-    fn price_of(&self, by: MarkEstimate, share: f64) -> f64 {
-        -libm::log1p(-smaller(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
-    }
-
-    /// The rate by the law's gap, or by its window over a round trip [packets/s]; none where acknowledgements alone time
-    /// its packets.
-    fn pace(&self, gap_s: f64, window: f64, rtt_s: f64) -> Option<f64> {
-        match self.clocking {
-            Some(Clocking::Ack) if self.needs.reliable => None,
-            _ if gap_s > 0.0 => Some(1.0 / gap_s),
-            Some(Clocking::Paced) => Some(window / rtt_s),
-            _ => None,
+        if let Some(number) = host.along(self.instance, packets, &acknowledged) {
+            self.fault.get_or_insert_with(|| Box::new((now, Fault::State(number))));
         }
     }
 
     /// When the next period ends [s]; never, where the law has none.
-    fn tick_s(&self) -> f64 {
-        self.needs.tick_s.map_or(f64::INFINITY, |period| self.start_s + (self.ticks + 1) as f64 * period)
+    fn tick_s(&self, host: &Host) -> f64 {
+        host.needs.tick_s.map_or(f64::INFINITY, |period| self.start_s + (self.ticks + 1) as f64 * period)
     }
 
     /// Packets sent after `dt` [s] more, by the law's output at that signal.
-    fn say(&mut self, dt: f64, now: f64, signal: Signal, sent: f64) -> f64 {
-        let seen = self.seen(signal);
-        let said = self.law.output(0, &seen);
-        self.send(dt, now, seen.rtt_s, said, sent)
+    fn say(&mut self, dt: f64, now: f64, signal: Signal, sent: f64, host: &Host) -> f64 {
+        let seen = self.seen(signal, host);
+        let said = host.output(self.instance, &seen);
+        self.send(dt, now, seen.rtt_s, said, sent, host)
     }
 
     /// Packets sent after `dt` [s] more, with the pace straight from its last value to that of this output.
-    fn send(&mut self, dt: f64, now: f64, rtt_s: f64, said: cc::Output<f64>, sent: f64) -> f64 {
+    fn send(&mut self, dt: f64, now: f64, rtt_s: f64, said: cc::Output<f64>, sent: f64, host: &Host) -> f64 {
         if !said.is_sound() {
-            self.fault.get_or_insert((now, Fault::Output(said)));
+            self.fault.get_or_insert_with(|| Box::new((now, Fault::Output(said))));
         }
         self.window = said.window;
-        let pace = self.pace(said.gap_s, said.window, rtt_s);
+        let pace = host.pace(said.gap_s, said.window, rtt_s);
         let before = core::mem::replace(&mut self.pace, pace.unwrap_or(0.0));
         if now > self.stop_s {
             return sent;
         }
-        let limited = self.needs.reliable && self.clocking != Some(Clocking::Paced);
-        let allowed = if limited { self.acked + smaller(said.window, self.receive_window) } else { f64::INFINITY };
+        let limited = host.needs.reliable && host.clocking != Some(Clocking::Paced);
+        let allowed = if limited { self.acked + smaller(said.window, host.receive_window) } else { f64::INFINITY };
         let next = pace.map_or(f64::INFINITY, |pace| sent + 0.5 * dt * (before + pace));
         smaller(larger(smaller(next, allowed), sent), self.limit)
-    }
-
-    /// The law's state, to be shown.
-    pub(super) fn state(&mut self) -> (State, &'static [(&'static str, &'static str)]) {
-        (state_of(self.law.as_mut(), 0), self.law.names())
     }
 
     /// The latest round-trip time [s].

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use penstock_law::cc;
-use penstock_law::estimate::{History, Lookback};
+use penstock_law::estimate::{BottleneckEstimate, History, Lookback};
 use penstock_scenario::model::Group;
 
 use super::queue::Queue;
@@ -26,13 +25,11 @@ impl Estimated {
     pub(super) fn of(
         name: &str,
         group: &Group,
-        site: &cc::Context,
+        required: Option<BottleneckEstimate>,
         links: &[(usize, f64)],
         queues: &[Queue],
     ) -> Result<Option<Self>, String> {
-        let entry = group.cc.law;
-        let law = (entry.real)(&group.cc.values, site).map_err(|e| format!("`{}`: {e}", entry.name))?;
-        let Some(by) = law.requirements().bottleneck else { return Ok(None) };
+        let (entry, Some(by)) = (group.cc.law, required) else { return Ok(None) };
         let slowest = links.iter().map(|(link, _)| &queues[*link]).min_by(|a, b| a.capacity.total_cmp(&b.capacity));
         let refused =
             |what: &str| Err(format!("the group `{name}` has `{}`, {what}, which fluid does not support", entry.name));

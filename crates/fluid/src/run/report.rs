@@ -120,12 +120,11 @@ impl<'a> Report<'a> {
             let mut flows = 0.0;
             let mut reliable = true;
             for c in network.of_group(g) {
-                let cohort = &mut network.cohorts[c];
-                let (a, b, n) = (&before.cohorts[c], &now.cohorts[c], cohort.flows());
+                let (a, b, n) = (&before.cohorts[c], &now.cohorts[c], network.cohorts[c].flows());
                 flows += n;
-                reliable &= cohort.is_reliable();
+                reliable &= network.is_reliable(c);
                 sum[0] += n * (b.acked - a.acked);
-                sum[1] += n * cohort.window();
+                sum[1] += n * network.window(c);
                 sum[2] += n * (b.rtt - a.rtt);
                 sum[3] += n * (b.acked + b.lost - a.acked - a.lost);
                 sum[4] += n * (b.lost - a.lost);
@@ -149,10 +148,10 @@ impl<'a> Report<'a> {
         for (g, group) in self.scenario.groups.values().enumerate() {
             let own = if group.series { network.of_group(g) } else { 0..0 };
             for c in own {
-                let cohort = &mut network.cohorts[c];
+                let cohort = &network.cohorts[c];
                 let (acked, rtt) = (cohort.total.acked - before.cohorts[c].acked, cohort.rtt_s());
                 let in_flight = cohort.total.sent - cohort.total.acked - cohort.total.lost;
-                let (state, names) = cohort.state();
+                let (state, names) = network.hosts[cohort.host].state(cohort.instance);
                 for member in &cohort.members {
                     let row = [
                         ("goodput_bit_per_s", Kind::Average, acked * payload / seconds),
@@ -338,7 +337,7 @@ impl Span<'_> {
                         rtt_s: cohort.way.base_rtt_s,
                         goodput_bit_per_s: acked * scenario.packet.payload.bits() / seconds,
                         throughput_packets_per_s: acked / seconds,
-                        window_mean_packets: (cohort.is_reliable() && active > 0.0)
+                        window_mean_packets: (self.network.is_reliable(c) && active > 0.0)
                             .then(|| (b.window - a.window) / active),
                         rtt_mean_s: (acked + lost > 0.0).then(|| (b.rtt - a.rtt) / (acked + lost)),
                         rtt_min_s: cohort.least_rtt_s(),
@@ -378,7 +377,7 @@ impl Span<'_> {
                 .filter(|c| {
                     let cohort = &self.network.cohorts[*c];
                     cohort.has_begun()
-                        && cohort.is_reliable()
+                        && self.network.is_reliable(*c)
                         && self.to.cohorts[*c].active > self.from.cohorts[*c].active
                 })
                 .collect();

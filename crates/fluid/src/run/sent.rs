@@ -1,65 +1,100 @@
 //! Packets sent by the ends of the last steps.
 
+use prefetch_index::prefetch_index;
+
 use super::arithmetic::{index, number, smaller};
 
-/// The packets that one flow has sent from the start to the end of each of the last steps [packets]. It is a ring whose length is
-/// a power of two: the place of a step takes one instruction.
-#[derive(Debug)]
+/// The packets that one flow of each cohort has sent from the start to the end of each of the last steps [packets].
+///
+/// A cohort has a ring whose length is a power of two: the place of a step takes one instruction. The rings of all cohorts are one
+/// list, so that a value is one load from memory, and may be prefetched before its cohort is.
+#[derive(Debug, Default)]
 pub(super) struct Sent {
-    ring: Vec<f64>,
+    rings: Vec<Ring>,
+    values: Vec<f64>,
+}
+
+/// The last steps of one cohort.
+#[derive(Debug, Clone, Copy)]
+struct Ring {
+    /// Where it begins among the values, and its length less one.
+    first: usize,
+    mask: usize,
     /// So many steps are kept, the last of them this one.
     len: usize,
     last: usize,
 }
 
-impl Sent {
-    /// Nothing by the end of step zero.
-    pub(super) fn new() -> Self {
-        Self { ring: vec![0.0], len: 1, last: 0 }
-    }
-
+impl Ring {
     fn place(&self, step: usize) -> usize {
-        step & (self.ring.len() - 1)
+        self.first + (step & self.mask)
     }
 
-    fn by(&self, step: usize) -> f64 {
-        self.ring[self.place(step)]
+    fn oldest(&self) -> usize {
+        self.last + 1 - self.len
+    }
+}
+
+impl Sent {
+    /// One cohort more, with room for so many steps, and nothing sent by the end of step zero. Its number.
+    pub(super) fn add(&mut self, steps: usize) -> usize {
+        let length = steps.max(1).next_power_of_two();
+        let ring = Ring { first: self.values.len(), mask: length - 1, len: 1, last: 0 };
+        self.values.resize(ring.first + length, 0.0);
+        self.rings.push(ring);
+        self.rings.len() - 1
     }
 
     /// By the end of the step before the last one by so many.
-    pub(super) fn before(&self, steps: usize) -> f64 {
-        self.by(self.last - steps)
+    pub(super) fn before(&self, cohort: usize, steps: usize) -> f64 {
+        let ring = &self.rings[cohort];
+        self.values[ring.place(ring.last - steps)]
     }
 
     /// By `x` steps after the start, straight within each; by the last one at most.
-    pub(super) fn at(&self, x: f64) -> f64 {
-        let oldest = self.last + 1 - self.len;
+    pub(super) fn at(&self, cohort: usize, x: f64) -> f64 {
+        let ring = &self.rings[cohort];
+        let oldest = ring.oldest();
         if x <= number(oldest) {
-            return if x < 0.0 { 0.0 } else { self.by(oldest) };
+            return if x < 0.0 { 0.0 } else { self.values[ring.place(oldest)] };
         }
-        let k = index(x).min(self.last);
-        let (a, b) = (self.by(k), self.by((k + 1).min(self.last)));
+        let k = index(x).min(ring.last);
+        let (a, b) = (self.values[ring.place(k)], self.values[ring.place((k + 1).min(ring.last))]);
         a + smaller(x - number(k), 1.0) * (b - a)
+    }
+
+    /// Prefetches the values about `x` steps after the start, if there is such a cohort.
+    pub(super) fn fetch(&self, cohort: usize, x: f64) {
+        if let Some(ring) = self.rings.get(cohort) {
+            prefetch_index(&self.values, ring.place(index(x)));
+        }
     }
 
     /// One step more. Of the steps kept, at least `keep`, those are forgotten that ended before the last one that ended before
     /// `needed`, counted in steps from the start.
-    pub(super) fn push(&mut self, sent: f64, keep: usize, needed: f64) {
-        if self.len == self.ring.len() {
-            let mut longer = vec![0.0; 2 * self.ring.len()];
-            for step in self.last + 1 - self.len..=self.last {
-                longer[step & (2 * self.ring.len() - 1)] = self.by(step);
-            }
-            self.ring = longer;
+    pub(super) fn push(&mut self, cohort: usize, sent: f64, keep: usize, needed: f64) {
+        let ring = &mut self.rings[cohort];
+        if ring.len > ring.mask {
+            *ring = longer(*ring, &mut self.values);
         }
-        self.last += 1;
-        self.len += 1;
-        let place = self.place(self.last);
-        self.ring[place] = sent;
-        while self.len > keep && number(self.last + 2 - self.len) < needed - 1.0 {
-            self.len -= 1;
+        ring.last += 1;
+        ring.len += 1;
+        self.values[ring.place(ring.last)] = sent;
+        while ring.len > keep && number(ring.last + 2 - ring.len) < needed - 1.0 {
+            ring.len -= 1;
         }
     }
+}
+
+/// The same steps in a ring of twice the length. The place of the other is not used again.
+#[cold]
+fn longer(ring: Ring, values: &mut Vec<f64>) -> Ring {
+    let longer = Ring { first: values.len(), mask: 2 * ring.mask + 1, ..ring };
+    values.resize(longer.first + longer.mask + 1, 0.0);
+    for step in ring.oldest()..=ring.last {
+        values[longer.place(step)] = values[ring.place(step)];
+    }
+    longer
 }
 
 #[cfg(test)]
@@ -67,21 +102,26 @@ mod tests {
     use super::*;
 
     /// Two packets a step. Three steps are needed for a while, and the ring goes over its own end; then forty, and it grows. What is
-    /// kept is what was sent, and before the oldest step that is kept nothing is known but that.
+    /// kept is what was sent, and before the oldest step that is kept nothing is known but that. A cohort beside it sends nothing.
     #[test]
     fn what_is_kept_is_what_was_sent() {
-        let mut sent = Sent::new();
+        let mut sent = Sent::default();
+        let cohorts = [sent.add(1), sent.add(1)];
         for step in 1..=200_u32 {
             let reach = if step <= 100 { step.min(3) } else { (step - 97).min(40) };
-            sent.push(2.0 * f64::from(step), 4, f64::from(step) - if step <= 100 { 3.0 } else { 40.0 });
+            let needed = f64::from(step) - if step <= 100 { 3.0 } else { 40.0 };
+            sent.push(cohorts[0], 2.0 * f64::from(step), 4, needed);
+            sent.push(cohorts[1], 0.0, 4, needed);
             for back in 0..reach {
                 let x = f64::from(step) - 0.5 - f64::from(back);
-                assert_eq!(sent.at(x), 2.0 * x, "{step}, {back} before");
+                assert_eq!(sent.at(cohorts[0], x), 2.0 * x, "{step}, {back} before");
+                assert_eq!(sent.at(cohorts[1], x), 0.0);
             }
-            assert_eq!(sent.before(1), 2.0 * f64::from(step - 1));
-            assert_eq!((sent.at(-1.0), sent.at(f64::from(step) + 3.0)), (0.0, 2.0 * f64::from(step)));
+            assert_eq!(sent.before(cohorts[0], 1), 2.0 * f64::from(step - 1));
+            let ends = (sent.at(cohorts[0], -1.0), sent.at(cohorts[0], f64::from(step) + 3.0));
+            assert_eq!(ends, (0.0, 2.0 * f64::from(step)));
         }
-        assert_eq!(sent.ring.len(), 64);
-        assert_eq!(sent.at(50.0), 2.0 * 158.0, "the oldest");
+        assert_eq!(sent.rings[0].mask + 1, 64);
+        assert_eq!(sent.at(cohorts[0], 50.0), 2.0 * 158.0, "the oldest");
     }
 }

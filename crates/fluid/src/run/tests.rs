@@ -37,7 +37,7 @@ fn after(scenario: &Scenario, count: u64, in_a_row: [u64; 2]) -> (Vec<f64>, [u64
         network.advance(done, until, onward, step);
         done = until;
     }
-    let sent = network.cohorts.iter().map(|cohort| cohort.way.sent());
+    let sent = network.cohorts.iter().map(|cohort| cohort.total.sent);
     let waiting = network.queues.iter().flat_map(|queue| queue.waiting.iter().copied());
     (sent.chain(waiting).collect(), [most.0, most.1])
 }
@@ -69,5 +69,41 @@ fn senders_in_a_row_go_as_one_by_one() {
         for (row, one) in row.iter().zip(&one) {
             assert!((row - one).abs() <= 1e-9 * (one.abs() + 1.0), "{row}, not {one}");
         }
+    }
+}
+
+/// Flows of one law, of the same parameters and settings, have one host, whatever their paths; each that differs in one of them has a
+/// host of its own, and its own result.
+#[test]
+fn equal_senders_have_one_host() {
+    let with = |of_second: &str| {
+        let text = format!(
+            r#"
+format = 1
+duration = "10 s"
+defaults.links = {{ rate = "10 Mbit/s", delay = "20 ms", buffer = "unlimited" }}
+links.first = {{ from = "a", to = "b" }}
+links.second = {{ from = "c", to = "d" }}
+flows.first = {{ from = "a", to = "b", rtt = "100 ms", start = "0 s", cc = {{ law = "fast", alpha = "20 packets" }} }}
+flows.second = {{ from = "c", to = "d", start = "0 s", {of_second} }}
+"#
+        );
+        let scenario = Document::parse(&text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+        let (sent, _) = after(&scenario, 1000, [16, 16]);
+        (build(&scenario, &Method::default()).unwrap().hosts.len(), sent[..2].to_vec())
+    };
+    let (hosts, sent) = with(r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }"#);
+    assert_eq!((hosts, sent[0]), (1, sent[1]));
+    assert_eq!(with(r#"rtt = "150 ms", cc = { law = "fast", alpha = "20 packets" }"#).0, 1);
+    for other in [
+        r#"rtt = "100 ms", cc = { law = "fast", alpha = "30 packets" }"#,
+        r#"rtt = "100 ms", cc = { law = "newreno" }"#,
+        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { receive_window = 10 }"#,
+        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { initial_window = 10 }"#,
+        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { pacing = "off" }"#,
+    ] {
+        let (hosts, sent) = with(other);
+        assert_eq!(hosts, 2, "{other}");
+        assert!(sent[0] != sent[1], "{other}: {sent:?}");
     }
 }

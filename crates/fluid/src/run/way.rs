@@ -1,5 +1,7 @@
 //! The way of a cohort's packets: the time of sending, of arrival at each queue, and of acknowledgement.
 
+use core::ops::Range;
+
 use super::STEPS_IN_A_ROW;
 use super::arithmetic::{larger, smaller};
 use super::conditioner::{Conditioner, GREEN};
@@ -26,103 +28,109 @@ pub(super) struct Signals {
     arrived: [Row; 3],
 }
 
-/// A link on the way.
+/// A link on a way.
 #[derive(Debug, Clone, Copy)]
-struct Hop {
-    link: usize,
+pub(super) struct Hop {
+    pub(super) link: usize,
     /// Propagation over it [s].
-    delay_s: f64,
+    pub(super) delay_s: f64,
     /// Propagation from the sender to its queue [s].
     offset_s: f64,
-    /// When the packet left the sender that arrives at its queue now [s], and how many have arrived [packets].
-    left_s: f64,
-    arrived: f64,
+}
+
+/// The links of all ways, and the packets on them.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    pub(super) hops: Vec<Hop>,
+    pub(super) sent: Sent,
+    /// A step [s], and its reciprocal.
+    pub(super) step: f64,
+    pub(super) steps_a_second: f64,
+    /// Whether delays are those of propagation alone.
+    pub(super) frozen: bool,
+}
+
+impl Ways {
+    /// When the packet left that is past the last of the `hops` at `t`, not before `since` [s]; `at`, when it came to the last of
+    /// their queues.
+    pub(super) fn left(&self, t: f64, hops: &[Hop], at: f64, since: f64, queues: &[Queue]) -> f64 {
+        let latest = t - hops.last().map_or(0.0, |hop| hop.offset_s + hop.delay_s);
+        if self.frozen || latest <= 0.0 {
+            return latest;
+        }
+        let mut at = at;
+        for pair in hops.windows(2).rev() {
+            at = queues[pair[0].link].entered(at - pair[0].delay_s);
+        }
+        smaller(larger(at, larger(since, 0.0)), latest)
+    }
 }
 
 /// A way and the packets on it. Counts are of one flow [packets].
 pub(super) struct Way {
-    hops: Vec<Hop>,
+    /// Its links, and its packets.
+    hops: Range<usize>,
+    pub(super) cohort: usize,
     /// Without any wait, there and back, and back from the last queue [s].
     pub(super) base_rtt_s: f64,
     back_s: f64,
-    flows: f64,
+    pub(super) flows: f64,
+    /// Packets that have arrived at the first queue.
+    arrived: f64,
+    /// So many steps of the packets sent are kept in any case.
+    keep: usize,
     /// Whether the flows take marks.
     pub(super) marked: bool,
     /// Where its customer enters, in the network's order; none without a contract.
     pub(super) conditioner: Option<usize>,
-    /// Whether delays are those of propagation alone.
-    pub(super) frozen: bool,
-    sent: Sent,
-    /// So many steps of it are kept in any case.
-    keep: usize,
-    /// A step [s], and its reciprocal.
-    step: f64,
-    steps_a_second: f64,
 }
 
 impl Way {
     /// A way over links, each with its propagation delay [s].
-    pub(super) fn new(links: impl Iterator<Item = (usize, f64)>, base_rtt_s: f64, flows: f64) -> Self {
-        let mut there_s = 0.0;
-        let mut hops = Vec::new();
+    pub(super) fn new(links: &[(usize, f64)], base_rtt_s: f64, flows: f64, ways: &mut Ways) -> Self {
+        let (first, mut there_s) = (ways.hops.len(), 0.0);
         for (link, delay_s) in links {
-            let hop = Hop { link, delay_s, offset_s: there_s, left_s: f64::NEG_INFINITY, arrived: 0.0 };
-            hops.push(hop);
+            ways.hops.push(Hop { link: *link, delay_s: *delay_s, offset_s: there_s });
             there_s += delay_s;
         }
         Self {
-            hops,
+            hops: first..ways.hops.len(),
+            cohort: 0,
             base_rtt_s,
             back_s: base_rtt_s - there_s,
             flows,
+            arrived: 0.0,
+            keep: 0,
             marked: false,
             conditioner: None,
-            frozen: false,
-            sent: Sent::new(),
-            keep: 0,
-            step: 0.0,
-            steps_a_second: 0.0,
         }
     }
 
-    pub(super) fn begin(&mut self, step: f64) {
-        self.step = step;
-        self.steps_a_second = 1.0 / step;
-        self.keep = (self.base_rtt_s / step) as usize + 4;
+    /// Makes space for the packets of a round trip without waits, and of so many steps in a row.
+    pub(super) fn begin(&mut self, ways: &mut Ways, block: usize) {
+        self.keep = (self.base_rtt_s / ways.step) as usize + 4;
+        self.cohort = ways.sent.add(self.keep + block);
+    }
+
+    /// Its links.
+    pub(super) fn hops<'a>(&self, ways: &'a Ways) -> &'a [Hop] {
+        &ways.hops[self.hops.clone()]
+    }
+
+    /// The same, as places among those of all ways.
+    pub(super) fn places(&self) -> Range<usize> {
+        self.hops.clone()
     }
 
     /// Propagation from the last link's queue back to the sender [s].
-    pub(super) fn shortest_way_back_s(&self) -> f64 {
-        self.base_rtt_s - self.hops.last().map_or(0.0, |hop| hop.offset_s)
-    }
-
-    /// Packets sent by one flow.
-    pub(super) fn sent(&self) -> f64 {
-        self.sent.before(0)
+    pub(super) fn shortest_way_back_s(&self, ways: &Ways) -> f64 {
+        self.base_rtt_s - self.hops(ways).last().map_or(0.0, |hop| hop.offset_s)
     }
 
     /// One step more, by whose end so much has been sent. Packets that left from `left_s` on may still be looked up.
-    pub(super) fn send(&mut self, sent: f64, left_s: f64) {
+    pub(super) fn send(&self, sent: f64, left_s: f64, ways: &mut Ways) {
         // Waits make the way longer than it was: keep what is not acknowledged yet.
-        self.sent.push(sent, self.keep, larger(left_s, 0.0) * self.steps_a_second);
-    }
-
-    /// Propagation from the sender to the end of the first links, `until` of them [s].
-    fn there_s(&self, until: usize) -> f64 {
-        self.hops[..until].last().map_or(0.0, |hop| hop.offset_s + hop.delay_s)
-    }
-
-    /// When the packet left that is past the first links, `until` of them, at `t`, not before `since`.
-    fn left(&self, t: f64, until: usize, since: f64, queues: &[Queue]) -> f64 {
-        let latest = t - self.there_s(until);
-        if self.frozen || latest <= 0.0 {
-            return latest;
-        }
-        let mut at = t;
-        for hop in self.hops[..until].iter().rev() {
-            at = queues[hop.link].entered(at - hop.delay_s);
-        }
-        smaller(larger(at, larger(since, 0.0)), latest)
+        ways.sent.push(self.cohort, sent, self.keep, larger(left_s, 0.0) * ways.steps_a_second);
     }
 
     /// The signals that come back at these times, of packets that left not before `since`. Senders have sent nothing yet that
@@ -131,16 +139,18 @@ impl Way {
         &self,
         times: &[f64],
         since: f64,
+        ways: &Ways,
         queues: &[Queue],
         conditioners: &[Conditioner],
         signals: &mut Signals,
     ) {
         let n = times.len().min(STEPS_IN_A_ROW);
-        self.trace(&times[..n], since, queues, signals);
+        let hops = self.hops(ways);
+        self.trace(&times[..n], since, ways, queues, signals);
         let Signals { left_s, acked, rtt_s, marked: unmarked, lost: missing, entered_s, arrived } = signals;
         let left_s = &left_s[..n];
         for (acked, left_s) in acked.iter_mut().zip(left_s) {
-            *acked = self.sent.at(left_s * self.steps_a_second);
+            *acked = ways.sent.at(self.cohort, left_s * ways.steps_a_second);
         }
         if let Some(conditioner) = self.conditioner {
             for (k, left_s) in left_s.iter().enumerate() {
@@ -154,7 +164,7 @@ impl Way {
         unmarked[..n].fill(1.0);
         rtt_s[..n].fill(0.0);
         let arrived = &mut arrived[..if self.conditioner.is_some() { 3 } else { 1 }];
-        for (hop, entered_s) in self.hops.iter().zip(entered_s.iter()) {
+        for (hop, entered_s) in hops.iter().zip(entered_s.iter()) {
             let (queue, entered_s) = (&queues[hop.link], &entered_s[..n]);
             let marks = self.marked && queue.marks();
             if queue.takes(self.marked) {
@@ -171,7 +181,7 @@ impl Way {
                     *unmarked *= 1.0 - queue.chance(*entered_s);
                 }
             }
-            if self.frozen {
+            if ways.frozen {
                 // How long queues are has no part in the delay.
                 for (waits_s, entered_s) in rtt_s.iter_mut().zip(entered_s) {
                     *waits_s += queue.wait_s(*entered_s);
@@ -186,23 +196,24 @@ impl Way {
     }
 
     /// When the packets left that are acknowledged at these times, not before `since`, and when they came to each queue.
-    fn trace(&self, times: &[f64], since: f64, queues: &[Queue], signals: &mut Signals) {
-        let (n, there_s) = (times.len(), self.there_s(self.hops.len()));
+    fn trace(&self, times: &[f64], since: f64, ways: &Ways, queues: &[Queue], signals: &mut Signals) {
+        let (n, hops) = (times.len(), self.hops(ways));
+        let there_s = hops.last().map_or(0.0, |hop| hop.offset_s + hop.delay_s);
         let Signals { left_s, acked: at, entered_s, .. } = signals;
         let (left_s, at) = (&mut left_s[..n], &mut at[..n]);
-        if entered_s.len() < self.hops.len() {
-            entered_s.resize(self.hops.len(), Row::default());
+        if entered_s.len() < hops.len() {
+            entered_s.resize(hops.len(), Row::default());
         }
         for ((at, left_s), time) in at.iter_mut().zip(left_s.iter_mut()).zip(times) {
             *at = time - self.back_s;
             *left_s = *at - there_s;
         }
         // Nothing was sent then. What would have been finds the queues of those who send already.
-        let early = if self.frozen { n } else { left_s.partition_point(|left_s| *left_s <= 0.0) };
+        let early = if ways.frozen { n } else { left_s.partition_point(|left_s| *left_s <= 0.0) };
         for (k, left_s) in left_s[..early].iter().enumerate() {
             let mut there = *left_s;
-            for (hop, entered_s) in self.hops.iter().zip(entered_s.iter_mut()) {
-                if self.frozen {
+            for (hop, entered_s) in hops.iter().zip(entered_s.iter_mut()) {
+                if ways.frozen {
                     entered_s[k] = left_s + hop.offset_s;
                 } else {
                     entered_s[k] = there;
@@ -210,7 +221,7 @@ impl Way {
                 }
             }
         }
-        for (hop, entered_s) in self.hops.iter().zip(entered_s.iter_mut()).rev() {
+        for (hop, entered_s) in hops.iter().zip(entered_s.iter_mut()).rev() {
             let queue = &queues[hop.link];
             for (at, entered_s) in at.iter_mut().zip(&mut entered_s[..n]).skip(early) {
                 *at = queue.entered(*at - hop.delay_s);
@@ -225,28 +236,30 @@ impl Way {
     }
 
     /// Adds the packets of the last step to the entry of its customer.
-    pub(super) fn enter(&self, conditioners: &mut [Conditioner]) {
+    pub(super) fn enter(&self, ways: &Ways, conditioners: &mut [Conditioner]) {
         if let Some(conditioner) = self.conditioner {
-            conditioners[conditioner].incoming += self.flows * (self.sent.before(0) - self.sent.before(1));
+            let sent = |steps| ways.sent.before(self.cohort, steps);
+            conditioners[conditioner].incoming += self.flows * (sent(0) - sent(1));
         }
     }
 
     /// Adds arrivals at the first queue in the steps that end at these times, the ones sent last; the first one's index in the
     /// block.
-    pub(super) fn arrive_first(
+    pub(super) fn arrive(
         &mut self,
         ends: &[f64],
         slot: usize,
+        ways: &Ways,
         queues: &mut [Queue],
         conditioners: &[Conditioner],
     ) {
-        let Some((hop, _)) = self.hops.split_first_mut() else { return };
+        let Some(hop) = self.hops(ways).first() else { return };
         let queue = &mut queues[hop.link];
         let droppable = !self.marked || !queue.marks();
         for (k, to) in ends.iter().enumerate() {
-            let arrived = larger(self.sent.before(ends.len() - 1 - k), hop.arrived);
-            let packets = self.flows * (arrived - hop.arrived);
-            hop.arrived = arrived;
+            let arrived = larger(ways.sent.before(self.cohort, ends.len() - 1 - k), self.arrived);
+            let packets = self.flows * (arrived - self.arrived);
+            self.arrived = arrived;
             let arriving = queue.arriving(slot + k);
             match self.conditioner {
                 None => arriving.add_green(packets, droppable),
@@ -260,45 +273,12 @@ impl Way {
 
     /// Number of steps for which arrivals at the further queues can be computed before the queues follow: none of these packets
     /// left its queue before within them, and none is lost there by a chance of that moment.
-    pub(super) fn onward(&self, queues: &[Queue]) -> u64 {
-        let Some((_, before)) = self.hops.split_last() else { return u64::MAX };
+    pub(super) fn onward(&self, ways: &Ways, queues: &[Queue]) -> u64 {
+        let Some((_, before)) = self.hops(ways).split_last() else { return u64::MAX };
         let one = |hop: &Hop| {
-            let known = (hop.delay_s * self.steps_a_second * (1.0 + 1e-9)) as u64;
+            let known = (hop.delay_s * ways.steps_a_second * (1.0 + 1e-9)) as u64;
             if queues[hop.link].takes(self.marked) { 1 } else { known }
         };
         before.iter().map(one).min().unwrap_or(u64::MAX)
-    }
-
-    /// Adds arrivals at each further queue in the step that ends at `to`; its index in the block.
-    pub(super) fn arrive(&mut self, to: f64, slot: usize, queues: &mut [Queue], conditioners: &[Conditioner]) {
-        let mut through = [1.0; 3];
-        for i in 1..self.hops.len() {
-            let queue = &queues[self.hops[i - 1].link];
-            if queue.takes(self.marked) {
-                // What is dropped or lost at the one before does not arrive.
-                let before = to - self.step;
-                let (chance, lost) = queue.chances(before);
-                let marks = self.marked && queue.marks();
-                let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, before) };
-                for (through, chance) in through.iter_mut().zip(dropped) {
-                    *through *= (1.0 - lost) * (1.0 - chance);
-                }
-            }
-            let left = self.left(to, i, self.hops[i].left_s, queues);
-            let arrived = larger(self.sent.at(left * self.steps_a_second), self.hops[i].arrived);
-            let packets = self.flows * (arrived - self.hops[i].arrived);
-            let hop = &mut self.hops[i];
-            (hop.left_s, hop.arrived) = (left, arrived);
-            let queue = &mut queues[hop.link];
-            let droppable = !self.marked || !queue.marks();
-            let arriving = queue.arriving(slot);
-            match self.conditioner {
-                None => arriving.add_green(packets * through[0], droppable),
-                Some(conditioner) => {
-                    let coloured = conditioners[conditioner].shares_at(left);
-                    arriving.add(core::array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
-                }
-            }
-        }
     }
 }

@@ -56,10 +56,7 @@ flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "ne
     let run = |says: [f64; 2]| {
         let method = Method::default();
         let mut network = build(&scenario, &method).unwrap();
-        let cohort = &mut network.cohorts[0];
-        cohort.law = Box::new(Dense::new(Odd(says)));
-        cohort.law.add();
-        cohort.law.add();
+        network.hosts[0].replace(Box::new(Dense::new(Odd(says))));
         through(network, &scenario, &method, &mut |_| true)
     };
     for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN]] {
