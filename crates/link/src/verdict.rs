@@ -18,7 +18,8 @@ pub(crate) enum Verdict {
 
 /// The fate of a packet that was just reported to a law: the random draw is made, a hit is reported, and the law may overrule
 /// a mark ([`aqm::Requirements::overrules_marks`]). `markable` is whether this packet can be marked.
-#[inline]
+#[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+#[inline(always)]
 pub(crate) fn judge(
     law: &mut dyn Instances<f64, Aqm>,
     instance: usize,

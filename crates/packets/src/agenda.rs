@@ -11,9 +11,15 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-const BUCKETS: usize = 4096;
-const WORDS: usize = BUCKETS / 64;
+/// Buckets at the least and at the most: a group of words, and as many groups as a word has bits.
+const LEAST_BUCKETS: usize = GROUP;
+const MOST_BUCKETS: usize = 64 * GROUP;
+const GROUP: usize = 64 * 64;
 const NONE: u32 = u32::MAX;
+
+/// Buckets for each entity that is busy all the time. It comes next after as many buckets as there are such, on average: what is
+/// beyond the wheel then goes through the heap, whose cost grows with their number.
+const BUCKETS_EACH: usize = 8;
 
 /// With so many busy entities or fewer, one of them is often next again.
 const FEW: usize = 8;
@@ -61,10 +67,12 @@ impl PartialOrd for Crowded {
 #[derive(Debug)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
-    heads: Box<[u32; BUCKETS]>,
-    bits: [u64; WORDS],
-    /// Which words of `bits` are not zero.
-    words: u64,
+    /// The first entry of each bucket. Their number is a power of two.
+    heads: Vec<u32>,
+    /// Which buckets have entries; of these, which words are not zero; and of these, which are not.
+    bits: Vec<u64>,
+    words: Vec<u64>,
+    groups: u64,
     shift: u32,
     /// The bucket of the event that was taken last; nothing lies before it.
     cursor: u64,
@@ -88,11 +96,13 @@ impl Agenda {
     /// An empty agenda for entities `0..entities`, of which so many are `busy` all the time, with buckets at least
     /// `width_ps` wide.
     pub(crate) fn new(entities: usize, busy: usize, width_ps: u64) -> Self {
+        let buckets = (BUCKETS_EACH * busy).next_power_of_two().clamp(LEAST_BUCKETS, MOST_BUCKETS);
         Self {
             entries: vec![Entry { time: 0, stamp: 0, next: NONE }; entities],
-            heads: Box::new([NONE; BUCKETS]),
-            bits: [0; WORDS],
-            words: 0,
+            heads: vec![NONE; buckets],
+            bits: vec![0; buckets / 64],
+            words: vec![0; buckets / GROUP],
+            groups: 0,
             shift: width_ps.clamp(1, 1 << 50).ilog2(),
             cursor: 0,
             first: u64::MAX,
@@ -165,7 +175,7 @@ impl Agenda {
         let bucket = time >> self.shift;
         let entry = &mut self.entries[entity as usize];
         (entry.time, entry.stamp) = (time, stamp);
-        if bucket - self.cursor < BUCKETS as u64 {
+        if bucket - self.cursor < self.heads.len() as u64 {
             self.link(entity, bucket);
         } else {
             self.far.push(Reverse((time, entity)));
@@ -208,7 +218,7 @@ impl Agenda {
         }
         let bucket = self.first;
         self.cursor = bucket;
-        let slot = bucket as usize % BUCKETS;
+        let slot = self.slot(bucket);
         let head = self.heads[slot];
         let mut best = head;
         let e = self.entries[head as usize];
@@ -280,27 +290,43 @@ impl Agenda {
         if self.first == u64::MAX {
             return [NONE; 2];
         }
-        let slot = self.first as usize % BUCKETS;
+        let slot = self.slot(self.first);
         let others = self.bits[slot / 64] & ((u64::MAX - 1) << (slot % 64));
         let second = if others == 0 { NONE } else { self.heads[slot / 64 * 64 + others.trailing_zeros() as usize] };
         [self.heads[slot], second]
     }
 
     #[inline]
+    fn slot(&self, bucket: u64) -> usize {
+        bucket as usize & (self.heads.len() - 1)
+    }
+
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     fn link(&mut self, entity: u32, bucket: u64) {
-        let slot = bucket as usize % BUCKETS;
-        self.entries[entity as usize].next = self.heads[slot];
-        self.heads[slot] = entity;
-        self.bits[slot / 64] |= 1 << (slot % 64);
-        self.words |= 1 << (slot / 64);
+        let slot = self.slot(bucket);
+        let head = &mut self.heads[slot];
+        self.entries[entity as usize].next = *head;
+        *head = entity;
+        let bits = &mut self.bits[slot / 64];
+        if *bits == 0 {
+            let word = slot / 64;
+            self.words[word / 64] |= 1 << (word % 64);
+            self.groups |= 1 << (word / 64);
+        }
+        *bits |= 1 << (slot % 64);
         self.first = self.first.min(bucket);
     }
 
     fn clear(&mut self, slot: usize) {
-        let word = &mut self.bits[slot / 64];
-        *word &= !(1 << (slot % 64));
-        if *word == 0 {
-            self.words &= !(1 << (slot / 64));
+        let word = slot / 64;
+        self.bits[word] &= !(1 << (slot % 64));
+        if self.bits[word] == 0 {
+            let group = word / 64;
+            self.words[group] &= !(1 << (word % 64));
+            if self.words[group] == 0 {
+                self.groups &= !(1 << group);
+            }
         }
     }
 
@@ -308,24 +334,40 @@ impl Agenda {
     /// if all are empty.
     #[inline]
     fn from(&self, bucket: u64) -> u64 {
-        let start = bucket as usize % BUCKETS;
-        let (word, bit) = (start / 64, start % 64);
-        let here = self.bits[word] & (u64::MAX << bit);
+        let slot = self.slot(bucket);
+        let here = self.bits[slot / 64] & (u64::MAX << (slot % 64));
         if here != 0 {
-            return bucket + u64::from(here.trailing_zeros()) - bit as u64;
+            return bucket + u64::from(here.trailing_zeros()) - (slot % 64) as u64;
         }
-        // The words after this one, around the wheel, this one's lower half last.
-        let after = self.words.rotate_right(word as u32 + 1);
-        if after == 0 {
+        if let Some(next) = self.after(slot / 64) {
+            return bucket + (next - slot) as u64;
+        }
+        if self.groups == 0 {
             return u64::MAX;
         }
-        let ahead = after.trailing_zeros() as usize + 1;
-        let found = (word + ahead) % WORDS;
-        let bits = if ahead == WORDS { self.bits[word] & !(u64::MAX << bit) } else { self.bits[found] };
-        if bits == 0 {
-            return u64::MAX;
+        // Around the wheel.
+        bucket + (self.heads.len() - slot + self.first_of(self.groups.trailing_zeros() as usize)) as u64
+    }
+
+    /// The first slot with entries in the words after that one.
+    #[inline]
+    fn after(&self, word: usize) -> Option<usize> {
+        let (group, above) = (word / 64, |bit: usize| (u64::MAX << bit) << 1);
+        let words = self.words[group] & above(word % 64);
+        if words != 0 {
+            return Some(self.first_in(group * 64 + words.trailing_zeros() as usize));
         }
-        bucket + (ahead * 64 + bits.trailing_zeros() as usize - bit) as u64
+        let groups = self.groups & above(group);
+        (groups != 0).then(|| self.first_of(groups.trailing_zeros() as usize))
+    }
+
+    /// The first slot with entries of a group that has such, and of a word.
+    fn first_of(&self, group: usize) -> usize {
+        self.first_in(group * 64 + self.words[group].trailing_zeros() as usize)
+    }
+
+    fn first_in(&self, word: usize) -> usize {
+        word * 64 + self.bits[word].trailing_zeros() as usize
     }
 
     /// Moves entries that are far off but not later than the wheel's first entry into the wheel.

@@ -114,7 +114,7 @@ impl Engine {
         let Some(mut sampler) = flow.sampler.take() else { return };
         let heard = flow.heard(&reply);
         let outcome = flow.data.hear_as::<K, _>(&heard, self.now, &mut *sampler);
-        let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
+        let rtt = flow.round_trip::<K>(group, heard.tx, outcome.sent, self.now);
         let marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
         let persistent = K::OTHER && outcome.losses && flow.is_persistent();
         let cut = outcome.lost | flow.cut_by::<K>(group, &heard, marked) | persistent;

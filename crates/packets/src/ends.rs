@@ -8,7 +8,7 @@ use penstock_scenario::world::{End, GoesOn, RunError};
 use crate::engine::{BETWEEN_LOOKS, Engine, cross, push};
 use crate::flow::{NONE, Opening};
 use crate::kind::{Detailed, Kind, OfKind, Other, Plain, Today, TodayOtherwise};
-use crate::packet::{CWR, FIN, Packet, SYN_ACK};
+use crate::packet::{CWR, ECE, FIN, Packet, SYN_ACK};
 use crate::receiver::Reply;
 use crate::sender::bottleneck::Probe;
 use crate::sender::data::{Outcome, Segment, since};
@@ -42,6 +42,31 @@ impl Engine {
     /// The sender is one of a plain group.
     #[inline(never)]
     fn acknowledged_plainly(&mut self, at: usize, reply: Reply) {
+        self.hear_plainly(at, reply);
+    }
+
+    /// The same. Most acknowledgements tell of the next segment and of nothing else.
+    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+    #[inline(always)]
+    pub(crate) fn hear_plainly(&mut self, at: usize, reply: Reply) {
+        let flow = &mut self.flows[at];
+        let group = &self.groups[flow.group as usize];
+        // An echo that begins no congestion event is of a packet sent before the last one.
+        let marked = reply.flags & ECE != 0;
+        let is_plain = reply.is_plain() && !group.probes;
+        if is_plain
+            && (!marked || group.marks != Marks::Congestion || flow.data.is_before_event(reply.tx))
+            && let Some((tx, sent)) = flow.data.hear_next(reply.seq, reply.tx)
+        {
+            self.heard_next(at, tx, sent, marked);
+        } else {
+            self.hear_of_more(at, reply);
+        }
+    }
+
+    /// The same, of an acknowledgement that tells of more.
+    #[inline(never)]
+    pub(crate) fn hear_of_more(&mut self, at: usize, reply: Reply) {
         self.hear::<Plain>(at, reply);
     }
 
@@ -91,7 +116,7 @@ impl Engine {
         let until = flow.data.recover;
         let oldest = if group.probes::<K>() { flow.data.oldest_sent() } else { None };
         let outcome = flow.data.hear_within::<K, ()>(&heard, self.now, whole, &mut ());
-        let rtt = flow.round_trip::<K>(group, &heard, outcome.sent, self.now);
+        let rtt = flow.round_trip::<K>(group, heard.tx, outcome.sent, self.now);
         let mut marked = flow.marked(group, reply.flags, carried.as_ref(), outcome.covered);
         // RFC 9002 lets persistent congestion alone do what a timeout does.
         let persistent = K::OTHER && outcome.losses && flow.is_persistent();
@@ -205,7 +230,7 @@ impl Engine {
         } else if K::OTHERWISE {
             self.send_as::<Other>(at);
         } else if K::TODAY {
-            self.send_new(at);
+            self.send_new::<Today>(at);
         } else {
             self.send_as::<K>(at);
         }
@@ -214,13 +239,49 @@ impl Engine {
         }
     }
 
+    /// What [`Engine::hear`] does after an acknowledgement of the next segment, which was sent as transmission `tx` at `sent`, outside of
+    /// recovery, that begins no congestion event: most are such. The group is a plain one.
+    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+    #[inline(always)]
+    fn heard_next(&mut self, at: usize, tx: u64, sent: u64, marked: bool) {
+        let flow = &mut self.flows[at];
+        let group = &mut self.groups[flow.group as usize];
+        let (index, now) = (flow.index as usize, Time(self.now));
+        let rtt = flow.round_trip::<Plain>(group, tx, Some(sent), self.now);
+        let grows = flow.window < group.receive_window;
+        let ack = Ack { rtt, packets: 1, marked: u32::from(marked), grows, window: flow.window, probe: None };
+        let mut allowed = group.windows.ack(index, now, ack);
+        if tx >= flow.round {
+            flow.round = flow.data.next_tx();
+            if grows && group.windows.known(index) {
+                allowed = Some(group.windows.on(index, now, Event::Round));
+            }
+        }
+        if flow.data.idle() {
+            flow.timer.stop();
+        } else {
+            flow.timer.restart(self.now);
+        }
+        if let Some(allowed) = allowed
+            && !flow.allow(allowed, group.paced, self.now)
+        {
+            return self.refuse(at, allowed);
+        }
+        self.send_new::<Plain>(at);
+    }
+
     /// Sends the packets allowed now.
     pub(crate) fn send(&mut self, at: usize) {
         match self.groups[self.flows[at].group as usize].kind {
-            Kind::Plain => self.send_as::<Plain>(at),
+            Kind::Plain => self.send_plainly(at),
             Kind::Detailed => self.send_in_detail(at),
             Kind::Today | Kind::TodayOtherwise | Kind::Other => self.send_any(at),
         }
+    }
+
+    #[inline(never)]
+    fn send_plainly(&mut self, at: usize) {
+        self.send_new::<Plain>(at);
     }
 
     #[inline(never)]
@@ -235,56 +296,59 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn send_today(&mut self, at: usize) {
-        self.send_as::<Today>(at);
+    fn send_in_turn<K: OfKind>(&mut self, at: usize) {
+        self.send_as::<K>(at);
     }
 
-    /// The same as [`Engine::send_as`], of a flow of today, with all that is the same of each packet done once where nothing but new
-    /// data is to be sent, at once.
+    /// The same as [`Engine::send_as`], where nothing but new data is to be sent: how many packets may be is computed once. The flow is
+    /// a plain one or one of today.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
-    fn send_new(&mut self, at: usize) {
+    fn send_new<K: OfKind>(&mut self, at: usize) {
         let Self { now, flows, groups, agenda, numbering, .. } = self;
         let now = *now;
         let flow = &mut flows[at];
         let group = &groups[flow.group as usize];
         let most = if now < flow.until { group.receive_segments } else { 0 };
-        let count = flow.data.may_begin(flow.window, most);
-        let Some(count) = count.filter(|_| flow.opening == Opening::Done && !flow.burst.paces()) else {
-            return self.send_today(at);
-        };
-        if count == 0 {
-            return;
-        }
-        flow.burst.sent::<true>(now);
-        if let Some(look) = flow.timer.sent(now) {
-            agenda.schedule_last(numbering.timeout + at as u32, look);
-        }
-        let before = flow.sent.packets;
-        flow.sent.packets += count;
-        // Bursts of less than that may be many.
-        let much = (before ^ flow.sent.packets) > BETWEEN_LOOKS;
-        if much && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now) {
-            return;
-        }
-        let hop = flow.out;
+        let count = flow.data.may_begin::<K>(flow.window, most);
+        let is_open = K::PLAIN || flow.opening == Opening::Done;
+        let Some(count) = count.filter(|_| is_open) else { return self.send_in_turn::<K>(at) };
+        let (hop, paces, before) = (flow.out, flow.burst.paces(), flow.sent.packets);
         let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
         let Station::Port(port) = &mut link.station else { unreachable!("the kind of a group goes by its first link") };
-        for sent in 1..=count {
-            if sent & BETWEEN_LOOKS == 0 && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now) {
+        for sent in 0..count {
+            if paces && let Some(due) = flow.burst.wait(now) {
+                if !flow.burst.scheduled {
+                    flow.burst.scheduled = true;
+                    agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
+                }
                 break;
             }
-            let (seq, tx) = flow.data.begin(now);
+            flow.burst.sent::<true>(now);
+            let (seq, tx) = flow.data.begin::<K>(now);
+            if sent == 0
+                && let Some(look) = flow.timer.sent(now)
+            {
+                agenda.schedule_last(numbering.timeout + at as u32, look);
+            }
+            flow.sent.packets += 1;
+            if flow.sent.packets & BETWEEN_LOOKS == 0
+                && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now)
+            {
+                break;
+            }
             let last = seq + 1 == flow.data.limit;
             let size = if last { flow.last_size } else { flow.size };
-            let flags = flow.flags | if last && group.handshake { FIN } else { 0 };
+            let flags = flow.flags | if K::TODAY && last && group.handshake { FIN } else { 0 };
             flow.flags &= !CWR;
             let packet = Packet { flow: at as u32, seq: seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
             if !cross(packet, now, hop.line, port, (link.coins, &mut link.losses, &self.keys), lines, agenda) {
                 flow.sent.lost += 1;
             }
         }
-        flow.data.begun(now);
+        if K::TODAY && flow.sent.packets > before {
+            flow.data.begun(now);
+        }
     }
 
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]

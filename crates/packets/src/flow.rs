@@ -294,14 +294,14 @@ impl Flow {
         }
     }
 
-    /// The round trip that an acknowledgement of a packet sent at `sent` measured: the true one is recorded; the timer and the law
-    /// have the sender's estimate of it. The group is of kind `K`.
+    /// The round trip that an acknowledgement of transmission `tx`, sent at `sent`, measured: the true one is recorded; the timer and
+    /// the law have the sender's estimate of it. The group is of kind `K`.
     #[expect(clippy::inline_always, reason = "measured: on the way of every acknowledgement")]
     #[inline(always)]
     pub(crate) fn round_trip<K: OfKind>(
         &mut self,
         group: &mut Group,
-        heard: &Heard,
+        tx: u64,
         sent: Option<u64>,
         now: u64,
     ) -> Option<Time> {
@@ -319,9 +319,9 @@ impl Flow {
             && let Some(max_ack_delay) = self.timer.max_ack_delay()
             && let Some(rack) = self.data.rack()
         {
-            adjusted = rack.without_delay(heard.tx, adjusted, max_ack_delay);
+            adjusted = rack.without_delay(tx, adjusted, max_ack_delay);
         }
-        self.timer.sample(now, adjusted, heard.tx >= self.round);
+        self.timer.sample(now, adjusted, tx >= self.round);
         Some(rtt)
     }
 

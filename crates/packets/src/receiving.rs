@@ -5,7 +5,7 @@ use penstock_scenario::world::End;
 
 use crate::engine::{Engine, push};
 use crate::flow::NONE;
-use crate::kind::{Detailed, Kind, Plain};
+use crate::kind::{Detailed, Kind};
 use crate::packet::{Packet, SYN};
 use crate::receiver::{Answer, Reply};
 use crate::sight::delivery_seen;
@@ -47,10 +47,26 @@ impl Engine {
             }
             return self.delivered_otherwise(packet);
         }
-        let reply = self.receivers[at].take(packet, group.habits.echo);
+        let Some(reply) = self.receivers[at].take_in_order(packet, group.habits.echo) else {
+            return self.delivered_out_of_turn(*packet);
+        };
         let (first, hops) = flow.route[1];
         if hops == 0 {
-            self.hear::<Plain>(at, reply);
+            self.hear_plainly(at, reply);
+        } else {
+            self.forward(reply.packet(at, self.ack_size), first);
+        }
+    }
+
+    /// The same, of a plain group, while the receiver lacks a packet, or has this one.
+    #[inline(never)]
+    fn delivered_out_of_turn(&mut self, packet: Packet) {
+        let at = packet.flow as usize;
+        let flow = &self.flows[at];
+        let reply = self.receivers[at].take(&packet, self.groups[flow.group as usize].habits.echo);
+        let (first, hops) = flow.route[1];
+        if hops == 0 {
+            self.hear_of_more(at, reply);
         } else {
             self.forward(reply.packet(at, self.ack_size), first);
         }

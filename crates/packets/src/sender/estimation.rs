@@ -58,7 +58,8 @@ impl<N: Clocked> Estimates<N> {
     }
 
     /// A round trip was measured under `window`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn sample(&mut self, wanted: &Wanted<N>, rtt: Time, window: f64) {
         let rtt = N::span(rtt);
         self.known = true;

@@ -91,7 +91,8 @@ impl Timer {
     }
 
     /// A round trip that ends `now` was measured, which ends any backing off; `round` means that it is the first of a window.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn sample(&mut self, now: u64, rtt: u64, round: bool) {
         self.doublings = 0;
         match self.rule {
@@ -107,14 +108,16 @@ impl Timer {
     }
 
     /// Rules 2.2 to 2.5.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     fn rfc6298(&mut self, rtt: u64) {
         self.estimate(rtt);
         self.rto = (self.smoothed + 4 * self.variation).min(MOST).max(self.least);
     }
 
     /// The same in RFC 9002, section 5.3.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     fn estimate(&mut self, rtt: u64) {
         if self.smoothed == 0 {
             (self.smoothed, self.variation) = (rtt, rtt / 2);
@@ -217,7 +220,8 @@ impl Timer {
 
     /// A segment was sent: the timer runs, from now unless it did; a probe timeout starts with each. When its event is due, if one
     /// is to go on the agenda.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
     pub(crate) fn sent(&mut self, now: u64) -> Option<u64> {
         if self.deadline == u64::MAX || self.probes() {
             self.start(now);

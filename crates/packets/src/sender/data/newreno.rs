@@ -55,6 +55,23 @@ impl NewReno {
         self.urgent.is_some() || self.back < self.back_to
     }
 
+    /// An acknowledgement up to segment `next`, caused by the oldest transmission: when that was sent, if nothing is in trouble.
+    #[inline]
+    pub(super) fn hear_next(&mut self, records: &mut Records, next: u64) -> Option<u64> {
+        if self.trouble {
+            return None;
+        }
+        let sent = records.sent(records.base)?;
+        records.settle(next, |_| {});
+        Some(sent)
+    }
+
+    /// Whether nothing is to be sent again, and the window is not widened.
+    #[inline]
+    pub(super) fn calm(&self) -> bool {
+        !self.trouble
+    }
+
     #[inline]
     pub(super) fn hear(&mut self, records: &mut Records, heard: &Heard, una: u64, fresh: u64, recover: u64) -> bool {
         records.settle(heard.cumulative, |_| {});

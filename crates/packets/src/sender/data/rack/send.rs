@@ -34,13 +34,10 @@ impl Rack {
         if full { Pick::Nothing } else { Pick::Fresh }
     }
 
-    /// New segments that the window allows; none where something else is to be looked at.
+    /// Packets in flight; none where something else is to be looked at than new data.
     #[inline]
-    pub(in crate::sender::data) fn room_for_new(&self, window: f64) -> Option<u64> {
-        // One goes out when nothing is in flight, however small the window is. By way of a signed integer, which the processor
-        // converts to in one step.
-        let allowed = (window.min(1e15) as i64 as u64).max(u64::from(self.in_flight == 0));
-        (!self.trouble).then(|| allowed.saturating_sub(u64::from(self.in_flight)))
+    pub(in crate::sender::data) fn calm(&self) -> Option<u64> {
+        (!self.trouble).then_some(u64::from(self.in_flight))
     }
 
     #[inline(never)]

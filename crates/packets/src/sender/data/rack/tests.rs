@@ -464,35 +464,6 @@ fn what_a_receiver_may_wait_is_the_least_timeout() {
     assert_eq!(data.rack().unwrap().due(), Some(1030 * MS), "a second before there is a round trip");
 }
 
-/// New segments are counted before they are sent as they would be picked one by one, and leave the same state.
-#[test]
-fn new_segments_are_counted_as_they_are_picked() {
-    for (limit, most) in [(u64::MAX, 40), (7, 40), (3, 2), (u64::MAX, 0)] {
-        for (first, second) in [0.0, 0.5, 1.0, 1.9, 2.0, 9.99, 10.0, 1e9].into_iter().flat_map(|w| [(w, 3.0), (3.0, w)])
-        {
-            let data = || Data::new(&options(Recovery::Rack, false), limit);
-            let (mut picked, mut counted) = (data(), data());
-            for window in [first, second] {
-                let mut segments = 0;
-                while let Some(segment) = picked.pick(window, true, most) {
-                    picked.sent(segment, 5 * MS);
-                    segments += 1;
-                }
-                let count = counted.may_begin(window, most).unwrap();
-                (0..count).for_each(|_| _ = counted.begin(5 * MS));
-                if count > 0 {
-                    counted.begun(5 * MS);
-                }
-                assert_eq!(
-                    (count, format!("{counted:?}")),
-                    (segments, format!("{picked:?}")),
-                    "{limit} {most} {window}"
-                );
-            }
-        }
-    }
-}
-
 /// Segment 0 is lost twice, and segment 12, which was sent after the first loss was known: it lies beyond the end of that
 /// recovery. The acknowledgement that ends that recovery begins the next one, whether segment 12 waits or was sent again: Linux
 /// does so, and QUIC does not.
