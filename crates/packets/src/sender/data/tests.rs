@@ -90,17 +90,14 @@ fn the_next_segment_is_heard_as_any() {
                 };
                 let before = format!("{data:?}");
                 let outcome = alike.hear(&heard, now);
-                match reply.is_plain().then(|| data.hear_next(reply.seq, reply.tx)).flatten() {
-                    Some((tx, sent)) => {
-                        let told = Outcome { covered: 1, sent: Some(sent), ..Outcome::default() };
-                        assert_eq!((tx, told), (heard.tx, Outcome { sure: false, ..outcome }));
-                        next += 1;
-                    }
-                    None => {
-                        assert_eq!(format!("{data:?}"), before);
-                        assert_eq!(data.hear(&heard, now), outcome);
-                        others += 1;
-                    }
+                if let Some((tx, sent)) = reply.is_plain().then(|| data.hear_next(reply.seq, reply.tx)).flatten() {
+                    let told = Outcome { covered: 1, sent: Some(sent), ..Outcome::default() };
+                    assert_eq!((tx, told), (heard.tx, Outcome { sure: false, ..outcome }));
+                    next += 1;
+                } else {
+                    assert_eq!(format!("{data:?}"), before);
+                    assert_eq!(data.hear(&heard, now), outcome);
+                    others += 1;
                 }
                 assert_eq!(format!("{data:?}"), format!("{alike:?}"));
             }
