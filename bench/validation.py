@@ -5,6 +5,8 @@
     bench/validation.py compare OUT       measures of each simulator, and the bars that Penstock is to keep
     bench/validation.py rules OUT         Penstock alone, one rule flipped at a time
     bench/validation.py speed OUT         processor time and memory of each simulator
+    bench/validation.py against OUT --other PATH
+                                          speed over that of another version of the command, ten runs of each in turn
 
 Needs python3 alone, and target/release/penstock. ns-2 and ns-3.37 are compared where they are installed, as Debian has
 them (packages ns2; libns3-dev and g++). Writes nothing outside OUT. Status 1: Penstock is outside a bar.
@@ -158,8 +160,8 @@ def line_of(text):
     return {key: float(value) for key, value in (pair.split("=") for pair in text.strip().splitlines()[-1].split())}
 
 
-def summary(scenario, settings, seed, out):
-    command = [PENSTOCK, "run", ROOT / f"scenarios/{scenario}.toml", "--json", "--seed", seed,
+def summary(scenario, settings, seed, out, program=PENSTOCK):
+    command = [program, "run", ROOT / f"scenarios/{scenario}.toml", "--json", "--seed", seed,
                "--out", out / "penstock"]
     for setting in settings:
         command += ["--set", setting]
@@ -325,20 +327,46 @@ def speed(asked, out):
     return bool(outside)
 
 
+def against(asked, out):
+    """Ratios of single runs in turn: the speed of a machine with other work changes from minute to minute."""
+    if not asked.other:
+        raise SystemExit("against: name the other command by `--other PATH`")
+    commands = [PENSTOCK, asked.other.resolve()]
+    if not commands[1].exists():
+        raise SystemExit(f"{commands[1]} is not there")
+    head(["case", "this, 10^6 / CPU s", "other", "this / other", "quartiles"])
+    for title, _, scenario, settings, bar in SPEEDS:
+        if not bar:
+            continue
+        found = {command: [] for command in commands}
+        for _ in range(asked.rounds):
+            for command in commands:
+                measured, cpu_s = summary(scenario, settings, 1, out, command)
+                links = measured["summary"]["windows"]["all"]["links"].values()
+                found[command].append(sum(link["departures"] for link in links) / cpu_s / 1e6)
+        ratios = sorted(a / b for a, b in zip(*found.values()))
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        speeds = (f"{statistics.median(each):.2f}" for each in found.values())
+        row([title, *speeds, f"{middle:.2f}", f"{low:.2f} to {high:.2f}"])
+    return False
+
+
 def main():
     plain = argparse.RawDescriptionHelpFormatter
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=plain)
-    arguments.add_argument("what", choices=["compare", "rules", "speed"])
+    arguments.add_argument("what", choices=["compare", "rules", "speed", "against"])
     arguments.add_argument("out", type=pathlib.Path, help="directory for everything that is written")
     arguments.add_argument("--seeds", type=int, default=5, help="seeds of a case that draws (default 5)")
     arguments.add_argument("--only", action="append", choices=CASES, help="compare this case; may be repeated")
     arguments.add_argument("--skip", action="append", default=[], choices=["ns-2", "ns-3"], help="not this simulator")
+    arguments.add_argument("--other", type=pathlib.Path, help="with `against`: another version of the command")
+    arguments.add_argument("--rounds", type=int, default=10, help="with `against`: runs of each (default 10)")
     asked = arguments.parse_args()
     out = asked.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     if not PENSTOCK.exists():
         raise SystemExit(f"{PENSTOCK} is not there: run `make build`")
-    return {"compare": compare, "rules": rules, "speed": speed}[asked.what](asked, out)
+    return {"compare": compare, "rules": rules, "speed": speed, "against": against}[asked.what](asked, out)
 
 
 if __name__ == "__main__":

@@ -415,8 +415,11 @@ pub(crate) mod tests {
     #[test]
     fn events_come_in_order_of_time_and_stamp() {
         let mut draw = draws(9);
-        for (width, busy) in [(1, 1), (1000, 1), (1 << 20, 1), (1, 200), (1000, 200), (1 << 20, 200)] {
+        // The least number of buckets, a few times that, and the most.
+        let busy = [1, 200, 2000, 1_000_000];
+        for (width, busy) in busy.into_iter().flat_map(|busy| [(1, busy), (1000, busy), (1 << 20, busy)]) {
             let mut agenda = Agenda::new(200, busy, width);
+            let turn = width * agenda.heads.len() as u64;
             let mut truth = BTreeSet::new();
             let mut stamp = u32::MAX - 5000;
             let mut order = 0u64;
@@ -437,8 +440,8 @@ pub(crate) mod tests {
                 let span = match draw(4) {
                     0 => 0,
                     1 => draw(width * 2),
-                    2 => draw(width * 4096),
-                    _ => draw(width * 50_000),
+                    2 => draw(turn),
+                    _ => draw(turn * 12),
                 };
                 put(&mut agenda, &mut truth, entity, time + span);
             }
