@@ -6,7 +6,7 @@
     bench/validation.py rules OUT         Penstock alone, one rule flipped at a time
     bench/validation.py speed OUT         processor time and memory of each simulator
     bench/validation.py against OUT --other PATH
-                                          speed over that of another version of the command, ten runs of each in turn
+                                          speed over that of another version of the command, runs of each in turn
 
 Needs python3 alone, and target/release/penstock. ns-2 and ns-3.37 are compared where they are installed, as Debian has
 them (packages ns2; libns3-dev and g++). Writes nothing outside OUT. Status 1: Penstock is outside a bar.
@@ -331,23 +331,24 @@ def against(asked, out):
     """Ratios of single runs in turn: the speed of a machine with other work changes from minute to minute."""
     if not asked.other:
         raise SystemExit("against: name the other command by `--other PATH`")
+    if asked.rounds < 1:
+        raise SystemExit("against: `--rounds` is one or more")
     commands = [PENSTOCK, asked.other.resolve()]
     if not commands[1].exists():
         raise SystemExit(f"{commands[1]} is not there")
-    head(["case", "this, 10^6 / CPU s", "other", "this / other", "quartiles"])
+    head(["case", "this, 10^6 / CPU s", "other", "this / other", "least to most"])
     for title, _, scenario, settings, bar in SPEEDS:
         if not bar:
             continue
-        found = {command: [] for command in commands}
+        found = [[], []]
         for _ in range(asked.rounds):
-            for command in commands:
+            for command, speeds in zip(commands, found):
                 measured, cpu_s = summary(scenario, settings, 1, out, command)
                 links = measured["summary"]["windows"]["all"]["links"].values()
-                found[command].append(sum(link["departures"] for link in links) / cpu_s / 1e6)
-        ratios = sorted(a / b for a, b in zip(*found.values()))
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        speeds = (f"{statistics.median(each):.2f}" for each in found.values())
-        row([title, *speeds, f"{middle:.2f}", f"{low:.2f} to {high:.2f}"])
+                speeds.append(sum(link["departures"] for link in links) / cpu_s / 1e6)
+        ratios = [this / other for this, other in zip(*found)]
+        medians = (f"{statistics.median(each):.2f}" for each in [*found, ratios])
+        row([title, *medians, f"{min(ratios):.2f} to {max(ratios):.2f}"])
     return False
 
 

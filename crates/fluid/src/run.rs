@@ -99,6 +99,7 @@ pub(crate) struct Network {
     conditioners: Vec<Conditioner>,
     /// In the order of their groups.
     cohorts: Vec<Cohort>,
+    /// One of each group.
     hosts: Vec<Host>,
     ways: Ways,
     further: Further,
@@ -166,7 +167,7 @@ impl Network {
         }
         (self.ways.step, self.ways.steps_a_second) = (step, 1.0 / step);
         for cohort in &mut self.cohorts {
-            cohort.way.begin(&mut self.ways, block as usize);
+            cohort.way.begin(&mut self.ways);
         }
         self.further = Further::of(&self.ways, self.cohorts.iter().map(|c| &c.way), self.queues.len());
         (block, self.onward())
@@ -222,12 +223,12 @@ impl Network {
     /// The congestion window of a cohort's flows [packets].
     fn window(&self, cohort: usize) -> f64 {
         let cohort = &self.cohorts[cohort];
-        cohort.window(&self.hosts[cohort.host])
+        cohort.window(&self.hosts[cohort.group])
     }
 
     /// Whether a cohort's flows are acknowledged.
     fn is_reliable(&self, cohort: usize) -> bool {
-        self.hosts[self.cohorts[cohort].host].needs.reliable
+        self.hosts[self.cohorts[cohort].group].needs.reliable
     }
 
     /// The cohorts of a group.
@@ -273,12 +274,15 @@ impl Network {
                 let (from, to) = span(begin);
                 conditioner.advance(from, to);
             }
-            if !conditioners.is_empty() {
+            further.begin(ends, queues);
+            if conditioners.is_empty() {
+                further.arrive(ends, slot, ways, queues, conditioners);
+            } else {
                 for cohort in cohorts.iter_mut() {
                     cohort.way.arrive(ends, slot, ways, queues, conditioners);
+                    further.arrive_of(cohort.way.cohort, ends, slot, ways, queues, conditioners);
                 }
             }
-            further.arrive(ends, slot, ways, queues, conditioners);
             for queue in queues.iter_mut() {
                 for k in begin..end {
                     let (from, to) = span(k);
@@ -414,15 +418,23 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             .map(|((rtt, start), index)| (rtt, start, index))
             .collect();
         flows.sort_unstable();
+        let links: Vec<(usize, f64)> = group
+            .forward
+            .iter()
+            .filter_map(|link| scenario.links.get_full(link))
+            .map(|(link, _, l)| (link, l.delay.seconds()))
+            .collect();
+        let marking = links.iter().any(|(link, _)| queues[*link].marks());
+        let mut host = match Host::new(scenario, name, group, marking, method) {
+            Ok(host) => host,
+            Err(what) => {
+                refusals.push(what);
+                continue;
+            }
+        };
         for part in parts(&flows) {
-            let links: Vec<(usize, f64)> = group
-                .forward
-                .iter()
-                .filter_map(|link| scenario.links.get_full(link))
-                .map(|(link, _, l)| (link, l.delay.seconds()))
-                .collect();
-            let shared = (&mut hosts, &mut ways);
-            let mut cohort = match Cohort::new(at, scenario, (name, group), part, &links, &queues, shared, method) {
+            let shared = (&mut host, &mut ways);
+            let mut cohort = match Cohort::new(at, scenario, (name, group), part, &links, &queues, shared) {
                 Ok(cohort) => cohort,
                 // Each part of a group would say the same.
                 Err(what) => {
@@ -434,6 +446,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             cohort.way.conditioner = conditioners.iter().position(of);
             cohorts.push(cohort);
         }
+        host.complete();
+        hosts.push(host);
     }
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "fluid", what: refusals });

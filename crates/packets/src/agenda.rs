@@ -69,7 +69,7 @@ pub(crate) struct Agenda {
     entries: Vec<Entry>,
     /// The first entry of each bucket. Their number is a power of two.
     heads: Vec<u32>,
-    /// Which buckets have entries; of these, which words are not zero; and of these, which are not.
+    /// Which buckets have entries, which words of that are not zero, and which words of that.
     bits: Vec<u64>,
     words: Vec<u64>,
     groups: u64,
@@ -415,9 +415,9 @@ pub(crate) mod tests {
     #[test]
     fn events_come_in_order_of_time_and_stamp() {
         let mut draw = draws(9);
-        // The least number of buckets, a few times that, and the most.
+        // The least number of buckets, four times that, and the most. A draw is of 31 bits: narrow buckets have spans far beyond all.
         let busy = [1, 200, 2000, 1_000_000];
-        for (width, busy) in busy.into_iter().flat_map(|busy| [(1, busy), (1000, busy), (1 << 20, busy)]) {
+        for (width, busy) in busy.into_iter().flat_map(|busy| [(1, busy), (10, busy), (1000, busy)]) {
             let mut agenda = Agenda::new(200, busy, width);
             let turn = width * agenda.heads.len() as u64;
             let mut truth = BTreeSet::new();

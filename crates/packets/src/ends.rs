@@ -239,8 +239,9 @@ impl Engine {
         }
     }
 
-    /// What [`Engine::hear`] does after an acknowledgement of the next segment, which was sent as transmission `tx` at `sent`, outside of
-    /// recovery, that begins no congestion event: most are such. The group is a plain one.
+    /// What [`Engine::hear`] does after an acknowledgement of the next segment, outside of recovery, that begins no congestion event: most
+    /// are such. Transmission `tx`, the oldest one, caused it, and was sent at `sent`. The group is a plain one. This is the fast path
+    /// (header prediction) of TCP since 4.3BSD-Reno.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
     fn heard_next(&mut self, at: usize, tx: u64, sent: u64, marked: bool) {

@@ -5,7 +5,6 @@ use penstock_law::estimate::buffer_level;
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{Group, Scenario, Size};
 
-use super::Method;
 use super::arithmetic::{larger, smaller};
 use super::conditioner::Conditioner;
 use super::estimates::{Estimated, Register};
@@ -16,9 +15,8 @@ use crate::source::Clocking;
 
 /// A cohort. Counts are of one flow [packets].
 pub(super) struct Cohort {
+    /// The place of its group, which has one host, and the instance of the law there.
     pub(super) group: usize,
-    /// The place of its host, and its law's instance there.
-    pub(super) host: usize,
     pub(super) instance: usize,
     pub(super) way: Way,
     start_s: f64,
@@ -105,7 +103,6 @@ impl Stretch {
 
 impl Cohort {
     /// A cohort of `flows`, each with its round trip, its start, and its index in the group; `at` is the group's place.
-    #[allow(clippy::too_many_arguments, reason = "a constructor: what a cohort is made of, and where it is")]
     pub(super) fn new(
         at: usize,
         scenario: &Scenario,
@@ -113,12 +110,8 @@ impl Cohort {
         flows: &[(Time, Time, u32)],
         links: &[(usize, f64)],
         queues: &[Queue],
-        (hosts, ways): (&mut Vec<Host>, &mut Ways),
-        method: &Method,
+        (host, ways): (&mut Host, &mut Ways),
     ) -> Result<Self, String> {
-        let marking = links.iter().any(|(link, _)| queues[*link].marks());
-        let place = Host::of(hosts, scenario, name, group, marking, method)?;
-        let host = &mut hosts[place];
         let estimated = Estimated::of(name, group, host.needs.bottleneck, links, queues)?.map(Box::new);
         if let Some(refusal) = host.refusal(name) {
             return Err(refusal);
@@ -137,7 +130,6 @@ impl Cohort {
         way.marked = host.marked;
         Ok(Self {
             group: at,
-            host: place,
             instance: host.add(),
             way,
             start_s,
@@ -218,7 +210,7 @@ impl Cohort {
         conditioners: &[Conditioner],
         signals: &mut Signals,
     ) {
-        let host = &mut hosts[self.host];
+        let host = &mut hosts[self.group];
         let begun = times[1..].partition_point(|to| *to <= self.start_s);
         for _ in 0..begun {
             self.way.send(self.total.sent, self.left_s, ways);

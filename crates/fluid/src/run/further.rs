@@ -1,7 +1,7 @@
 //! Arrivals at the queues behind the first ones.
 //!
 //! They follow the queues before every few steps, for all cohorts. So what they need lies next to each other, apart from the rest
-//! of a cohort, which is used once in [`STEPS_IN_A_ROW`](super::STEPS_IN_A_ROW) steps.
+//! of a cohort, which is used once in a block of steps.
 
 use core::array;
 
@@ -37,6 +37,8 @@ pub(super) struct Further {
     feeding: Vec<(usize, f64)>,
     /// Of these, when the packets came to their queue that are behind them at the ends of some steps [s]: by link, then by step.
     entered_s: Vec<f64>,
+    /// The next of the arrivals.
+    next: usize,
 }
 
 impl Further {
@@ -62,18 +64,12 @@ impl Further {
                 });
             }
         }
-        Self { arrivals, feeding: feeding.into_iter().flatten().collect(), entered_s: Vec::new() }
+        Self { arrivals, feeding: feeding.into_iter().flatten().collect(), ..Self::default() }
     }
 
-    /// Adds arrivals in the steps that end at these times; the first one's index in the block.
-    pub(super) fn arrive(
-        &mut self,
-        ends: &[f64],
-        slot: usize,
-        ways: &Ways,
-        queues: &mut [Queue],
-        conditioners: &[Conditioner],
-    ) {
+    /// Begins with the steps that end at these times.
+    pub(super) fn begin(&mut self, ends: &[f64], queues: &[Queue]) {
+        self.next = 0;
         // The same of all cohorts that come from that link.
         self.entered_s.resize(queues.len() * ends.len(), 0.0);
         for (link, delay_s) in &self.feeding {
@@ -82,38 +78,60 @@ impl Further {
                 *entered_s = queues[*link].entered(to - delay_s);
             }
         }
-        let mut done = 0;
-        while done < self.arrivals.len() {
-            let cohort = self.arrivals[done].cohort;
-            let count = self.arrivals[done..].iter().take_while(|one| one.cohort == cohort).count();
-            for next in done + AHEAD..done + AHEAD + count {
-                if let Some(next) = self.arrivals.get(next) {
-                    ways.sent.fetch(next.cohort, next.left_s * ways.steps_a_second);
-                }
+    }
+
+    /// Adds arrivals of all cohorts in these steps; the first one's index in the block.
+    pub(super) fn arrive(
+        &mut self,
+        ends: &[f64],
+        slot: usize,
+        ways: &Ways,
+        queues: &mut [Queue],
+        conditioners: &[Conditioner],
+    ) {
+        while let Some(next) = self.arrivals.get(self.next) {
+            self.arrive_of(next.cohort, ends, slot, ways, queues, conditioners);
+        }
+    }
+
+    /// The same of one cohort, the next one that has any.
+    pub(super) fn arrive_of(
+        &mut self,
+        cohort: usize,
+        ends: &[f64],
+        slot: usize,
+        ways: &Ways,
+        queues: &mut [Queue],
+        conditioners: &[Conditioner],
+    ) {
+        let count = self.arrivals[self.next..].iter().take_while(|one| one.cohort == cohort).count();
+        for next in self.next + AHEAD..self.next + AHEAD + count {
+            if let Some(next) = self.arrivals.get(next) {
+                ways.sent.fetch(next.cohort, next.left_s * ways.steps_a_second);
             }
-            let arrivals = &mut self.arrivals[done..done + count];
-            for (k, to) in ends.iter().enumerate() {
-                let mut through = [1.0; 3];
-                for one in &mut *arrivals {
-                    let hops = &ways.hops[one.first..one.end];
-                    let before = hops[hops.len() - 1].link;
-                    one.lose(&queues[before], to - ways.step, &mut through);
-                    let entered_s = self.entered_s[before * ends.len() + k];
-                    let packets = one.come(ways.left(*to, hops, entered_s, one.left_s, queues), ways);
-                    let queue = &mut queues[one.link];
-                    let droppable = !one.marked || !queue.marks();
-                    let arriving = queue.arriving(slot + k);
-                    match one.conditioner {
-                        None => arriving.add_green(packets * through[0], droppable),
-                        Some(conditioner) => {
-                            let coloured = conditioners[conditioner].shares_at(one.left_s);
-                            arriving.add(array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
-                        }
+        }
+        let arrivals = &mut self.arrivals[self.next..self.next + count];
+        for (k, to) in ends.iter().enumerate() {
+            let mut through = [1.0; 3];
+            for one in &mut *arrivals {
+                let hops = &ways.hops[one.first..one.end];
+                let before = hops[hops.len() - 1].link;
+                one.lose(&queues[before], to - ways.step, &mut through);
+                let entered_s = self.entered_s[before * ends.len() + k];
+                let packets = one.come(ways.left(*to, hops, entered_s, one.left_s, queues), ways);
+                let queue = &mut queues[one.link];
+                let droppable = !one.marked || !queue.marks();
+                let arriving = queue.arriving(slot + k);
+                match one.conditioner {
+                    None => arriving.add_green(packets * through[0], droppable),
+                    Some(conditioner) => {
+                        let coloured = conditioners[conditioner].shares_at(one.left_s);
+                        arriving.add(array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
                     }
                 }
             }
-            done += count;
         }
+        self.next += count;
     }
 }
 

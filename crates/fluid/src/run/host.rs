@@ -1,23 +1,21 @@
-//! The common part of many cohorts: their law, and the settings of their hosts.
+//! The hosts of a group: their law, and their settings.
 
+use penstock_law::Instances;
 use penstock_law::cc::{self, Acknowledged, Controller, Event, Marks, Observation, Output};
 use penstock_law::estimate::MarkEstimate;
 use penstock_law::law::Linearisation;
-use penstock_law::{Instances, Values};
 use penstock_scenario::model::{Group, Pacing, Scenario};
 
 use super::Method;
+use super::arithmetic::smaller;
 use super::state::{State, state_of};
 use crate::source::Clocking;
 
-/// So many hosts, the last ones, are looked through for an equal one: groups of one kind mostly follow each other.
-const LAST: usize = 8;
-
-/// The host of cohorts that differ in their paths alone. Their law is compiled once, and its states lie next to each other.
+/// The common part of a group's cohorts. Their law is compiled once, and its states lie next to each other.
 pub(super) struct Host {
-    key: Key,
+    name: &'static str,
     law: Box<dyn Instances<f64, Controller>>,
-    /// An instance to try events on.
+    /// An instance to try events on, after those of the cohorts.
     trial: usize,
     pub(super) needs: cc::Requirements,
     pub(super) packets_per_ack: u32,
@@ -34,50 +32,15 @@ pub(super) struct Host {
     pub(super) ln_phi: f64,
 }
 
-/// Cohorts with an equal one have one host.
-#[derive(Debug, Clone, PartialEq)]
-struct Key {
-    law: &'static str,
-    values: Values,
-    site: cc::Context,
-    packets_per_ack: u32,
-    receive_window: f64,
-    unpaced: bool,
-    /// Whether a queue on the path marks.
-    marking: bool,
-}
-
 impl Host {
-    /// The place of a group's host among `hosts`, where it is added if it is not there. A queue on the path marks if `marking`.
-    pub(super) fn of(
-        hosts: &mut Vec<Self>,
+    /// The host of the group of that name. A queue on its path marks if `marking`.
+    pub(super) fn new(
         scenario: &Scenario,
         name: &str,
         group: &Group,
         marking: bool,
         method: &Method,
-    ) -> Result<usize, String> {
-        let key = Key {
-            law: group.cc.law.name,
-            values: group.cc.values.clone(),
-            site: cc::Context {
-                packet: scenario.packet.wire,
-                initial_window: group.sender.initial_window,
-                initial_ssthresh: group.sender.initial_ssthresh,
-            },
-            packets_per_ack: group.sender.delayed_ack.max(1),
-            receive_window: group.sender.receive_window,
-            unpaced: group.sender.pacing == Pacing::Off,
-            marking,
-        };
-        if let Some(at) = (0..hosts.len()).rev().take(LAST).find(|at| hosts[*at].key == key) {
-            return Ok(at);
-        }
-        hosts.push(Self::new(key, name, group, method)?);
-        Ok(hosts.len() - 1)
-    }
-
-    fn new(key: Key, name: &str, group: &Group, method: &Method) -> Result<Self, String> {
+    ) -> Result<Self, String> {
         let entry = group.cc.law;
         let reason = match entry.linearisation {
             Linearisation::Unsupported(reason) => Some(reason),
@@ -87,23 +50,29 @@ impl Host {
         if let Some(reason) = reason {
             return Err(format!("the group `{name}` has `{}`, which fluid does not support: {reason}", entry.name));
         }
+        let site = cc::Context {
+            packet: scenario.packet.wire,
+            initial_window: group.sender.initial_window,
+            initial_ssthresh: group.sender.initial_ssthresh,
+        };
         let compile = |site| (entry.real)(&group.cc.values, &site).map_err(|e| format!("`{}`: {e}", entry.name));
-        let mut law = compile(key.site)?;
+        let mut law = compile(site)?;
         // A law that estimates its bottleneck keeps a bit for slow start, which a mean over packets does not move. And an
         // unlimited threshold has no mean with the finite one after it: such a flow begins in congestion avoidance.
-        if law.requirements().bottleneck.is_some() || key.site.initial_ssthresh == f64::INFINITY {
-            law = compile(cc::Context { initial_ssthresh: 0.0, ..key.site })?;
+        if law.requirements().bottleneck.is_some() || site.initial_ssthresh == f64::INFINITY {
+            law = compile(cc::Context { initial_ssthresh: 0.0, ..site })?;
         }
-        let (trial, needs) = (law.add(), law.requirements());
-        let marked = needs.marks != Marks::Ignored && key.marking;
+        let needs = law.requirements();
+        let marked = needs.marks != Marks::Ignored && marking;
+        let unpaced = group.sender.pacing == Pacing::Off;
         Ok(Self {
-            packets_per_ack: key.packets_per_ack,
-            receive_window: key.receive_window,
-            clocking: method.clocking.or(key.unpaced.then_some(Clocking::Ack)),
-            key,
+            name: entry.name,
             law,
-            trial,
+            trial: 0,
             needs,
+            packets_per_ack: group.sender.delayed_ack.max(1),
+            receive_window: group.sender.receive_window,
+            clocking: method.clocking.or(unpaced.then_some(Clocking::Ack)),
             estimators: method.estimators,
             one_cut_a_round: method.one_cut_a_round,
             averages: method.estimators && needs.average_rtt.is_some(),
@@ -118,7 +87,7 @@ impl Host {
 
     /// A requirement of its law that a fluid does not meet, in a sentence about the group of that name.
     pub(super) fn refusal(&self, name: &str) -> Option<String> {
-        let law = self.key.law;
+        let law = self.name;
         if let Some(what) = self.needs.of_packets() {
             return Some(format!(
                 "the group `{name}` has `{law}`, which requires {what}; the fluid world does not have that"
@@ -128,9 +97,14 @@ impl Host {
         self.needs.now.then(now)
     }
 
-    /// One instance of the law more; its number.
+    /// One instance of the law more, for a cohort; its number.
     pub(super) fn add(&mut self) -> usize {
         self.law.add()
+    }
+
+    /// All cohorts have an instance.
+    pub(super) fn complete(&mut self) {
+        self.trial = self.law.add();
     }
 
     pub(super) fn output(&self, at: usize, seen: &Observation<f64>) -> Output<f64> {
@@ -165,14 +139,13 @@ impl Host {
 
     /// The price that a share of marks stands for [s].
     pub(super) fn price_of(&self, by: MarkEstimate, share: f64) -> f64 {
-        -libm::log1p(-super::arithmetic::smaller(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
+        -libm::log1p(-smaller(share, 1.0 - 0.5 / f64::from(by.packets))) / self.ln_phi
     }
 
     /// Replaces the law, for a test.
     #[cfg(test)]
     pub(super) fn replace(&mut self, mut law: Box<dyn Instances<f64, Controller>>) {
-        law.add();
-        law.add();
+        (0..=self.trial).for_each(|_| _ = law.add());
         self.law = law;
     }
 }

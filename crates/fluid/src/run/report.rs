@@ -151,7 +151,7 @@ impl<'a> Report<'a> {
                 let cohort = &network.cohorts[c];
                 let (acked, rtt) = (cohort.total.acked - before.cohorts[c].acked, cohort.rtt_s());
                 let in_flight = cohort.total.sent - cohort.total.acked - cohort.total.lost;
-                let (state, names) = network.hosts[cohort.host].state(cohort.instance);
+                let (state, names) = network.hosts[cohort.group].state(cohort.instance);
                 for member in &cohort.members {
                     let row = [
                         ("goodput_bit_per_s", Kind::Average, acked * payload / seconds),

@@ -72,38 +72,24 @@ fn senders_in_a_row_go_as_one_by_one() {
     }
 }
 
-/// Flows of one law, of the same parameters and settings, have one host, whatever their paths; each that differs in one of them has a
-/// host of its own, and its own result.
+/// Flows of one group share a law, each with a state of its own: they go as flows of two groups do.
 #[test]
-fn equal_senders_have_one_host() {
-    let with = |of_second: &str| {
+fn flows_of_a_group_go_as_those_of_two() {
+    let with = |flows: &str| {
         let text = format!(
             r#"
 format = 1
 duration = "10 s"
-defaults.links = {{ rate = "10 Mbit/s", delay = "20 ms", buffer = "unlimited" }}
-links.first = {{ from = "a", to = "b" }}
-links.second = {{ from = "c", to = "d" }}
-flows.first = {{ from = "a", to = "b", rtt = "100 ms", start = "0 s", cc = {{ law = "fast", alpha = "20 packets" }} }}
-flows.second = {{ from = "c", to = "d", start = "0 s", {of_second} }}
+links.first = {{ from = "a", to = "b", rate = "10 Mbit/s", delay = "20 ms", buffer = "unlimited" }}
+defaults.flows = {{ from = "a", to = "b", start = "0 s", cc = {{ law = "fast", alpha = "20 packets" }} }}
+{flows}
 "#
         );
         let scenario = Document::parse(&text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
-        let (sent, _) = after(&scenario, 1000, [16, 16]);
-        (build(&scenario, &Method::default()).unwrap().hosts.len(), sent[..2].to_vec())
+        after(&scenario, 1000, [16, 16]).0
     };
-    let (hosts, sent) = with(r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }"#);
-    assert_eq!((hosts, sent[0]), (1, sent[1]));
-    assert_eq!(with(r#"rtt = "150 ms", cc = { law = "fast", alpha = "20 packets" }"#).0, 1);
-    for other in [
-        r#"rtt = "100 ms", cc = { law = "fast", alpha = "30 packets" }"#,
-        r#"rtt = "100 ms", cc = { law = "newreno" }"#,
-        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { receive_window = 10 }"#,
-        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { initial_window = 10 }"#,
-        r#"rtt = "100 ms", cc = { law = "fast", alpha = "20 packets" }, sender = { pacing = "off" }"#,
-    ] {
-        let (hosts, sent) = with(other);
-        assert_eq!(hosts, 2, "{other}");
-        assert!(sent[0] != sent[1], "{other}: {sent:?}");
-    }
+    let one = with(r#"flows.both = { count = 2, rtt = { spread = ["100 ms", "150 ms"] } }"#);
+    let two = with("flows.near = { rtt = \"100 ms\" }\nflows.far = { rtt = \"150 ms\" }");
+    assert_eq!(one, two);
+    assert!(one[0] > 1.1 * one[1] && one[1] > 1.0, "{:?}", &one[..2]);
 }

@@ -106,10 +106,10 @@ impl Way {
         }
     }
 
-    /// Makes space for the packets of a round trip without waits, and of so many steps in a row.
-    pub(super) fn begin(&mut self, ways: &mut Ways, block: usize) {
+    /// Makes space for the packets of a round trip without waits.
+    pub(super) fn begin(&mut self, ways: &mut Ways) {
         self.keep = (self.base_rtt_s / ways.step) as usize + 4;
-        self.cohort = ways.sent.add(self.keep + block);
+        self.cohort = ways.sent.add(self.keep + 1);
     }
 
     /// Its links.

@@ -133,6 +133,36 @@ fn a_run_that_is_watched_comes_to_the_same_bits() {
     }
 }
 
+/// The same of plain groups, whose acknowledgements mostly take a shorter way: with each recovery, marks that are congestion, counts or
+/// prices, pacing, windows of receivers, and transfers that end.
+#[test]
+fn shorter_ways_come_to_the_same_bits() {
+    let newreno = r#"{ law = "newreno", ecn = true }"#;
+    let fast = r#"{ law = "fast", alpha = "10 packets" }"#;
+    let marking = |cc: &str, aqm: &str| {
+        let counted = "delayed_ack = 2, ecn_echo = \"per-packet\"";
+        lossy("sack", cc)
+            .replace("buffer = \"30 packets\"", &format!("buffer = \"100 packets\"\naqm = {aqm}"))
+            .replace("loss = 0.01", "loss = 0.001")
+            .replace("delayed_ack = 2", counted)
+            .replace("recovery = \"sack\" }", "recovery = \"sack\", ecn_echo = \"per-packet\" }")
+    };
+    let sized = |more: &str| lossy("sack", newreno).replace("[flows.back]", &format!("{more}\n[flows.back]"));
+    for (what, text) in [
+        ("newreno", lossy("newreno", newreno)),
+        ("reno", lossy("reno", newreno)),
+        ("paced", lossy("sack", fast)),
+        ("paced, newreno", lossy("newreno", fast)),
+        ("red, latched echoes", marked().replace("delayed_ack = 2", "delayed_ack = 2, ecn_echo = \"classic\"")),
+        ("dctcp", marking(r#"{ law = "dctcp" }"#, r#"{ law = "ramp", ecn = true }"#)),
+        ("price", marking(r#"{ law = "leadlag" }"#, r#"{ law = "price" }"#)),
+        ("receive window", lossy("sack", newreno).replace("delayed_ack = 2", "receive_window = \"8 packets\"")),
+        ("transfers", sized("size = \"200 kB\"\nidle = \"100 ms\"")),
+    ] {
+        assert_eq!(digest(&run(&text)), digest(&watch(&text).0), "{what}");
+    }
+}
+
 /// To be changed with results only; `CHANGELOG.md` then says why.
 const PINNED: [(&str, &str); 7] = [
     ("sack", "7b8beeae81a9b06d"),

@@ -6,7 +6,7 @@ use penstock_scenario::read::Document;
 use penstock_scenario::world::RunError;
 
 use super::*;
-use crate::run::{build, through};
+use crate::run::{Method, build, through};
 
 /// Ten packets, until a round trip ends: then something else.
 #[derive(Debug)]
