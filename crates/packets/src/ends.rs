@@ -239,8 +239,8 @@ impl Engine {
         }
     }
 
-    /// What [`Engine::hear`] does after an acknowledgement of the next segment, outside of recovery, that begins no congestion event: most
-    /// are such. Transmission `tx`, the oldest one, caused it, and was sent at `sent`. The group is a plain one. This is the fast path
+    /// The same as [`Engine::hear`], after an acknowledgement of the next segment, outside of recovery, that begins no congestion event:
+    /// most are such. Transmission `tx`, the oldest one, caused it, and was sent at `sent`. The group is a plain one. This is the fast path
     /// (header prediction) of TCP since 4.3BSD-Reno.
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]

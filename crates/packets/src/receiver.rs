@@ -202,7 +202,7 @@ impl Receiver {
         Reply { seq: self.next as u32, tx: packet.tx, from: from.unwrap_or(0) as u32, flags }
     }
 
-    /// What [`Receiver::take`] does with the next data packet in order, if nothing is beyond it. None, and all as before, of any other.
+    /// The same as [`Receiver::take`] for the next data packet in order, if nothing is beyond it. None, and all as before, of any other.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn take_in_order(&mut self, packet: &Packet, echo: EcnEcho) -> Option<Reply> {
