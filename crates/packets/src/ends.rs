@@ -5,7 +5,9 @@ mod fast;
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
 use penstock_scenario::model::EcnEcho;
-use penstock_scenario::world::{End, GoesOn, RunError};
+use penstock_scenario::world::End;
+
+use fast::stops;
 
 use crate::engine::{BETWEEN_LOOKS, Engine, cross, push};
 use crate::flow::{NONE, Opening};
@@ -17,18 +19,6 @@ use crate::sender::data::{Outcome, Segment, since};
 use crate::sender::window::Ack;
 use crate::sight::data_seen;
 use crate::station::Station;
-
-/// Ends the run, of which nothing comes, if somebody wants that: whether it ends.
-#[cold]
-#[inline(never)]
-fn stops(goes_on: Option<&GoesOn>, fault: &mut Option<RunError>, end: &mut u64, now: u64) -> bool {
-    let stops = goes_on.is_some_and(|goes_on| !goes_on());
-    if stops {
-        fault.get_or_insert(RunError::Stopped);
-        *end = now;
-    }
-    stops
-}
 
 impl Engine {
     /// An acknowledgement reaches its sender.

@@ -3,8 +3,8 @@
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
+use penstock_scenario::world::{GoesOn, RunError};
 
-use super::stops;
 use crate::engine::{BETWEEN_LOOKS, Engine, cross};
 use crate::flow::Opening;
 use crate::kind::{OfKind, Plain};
@@ -12,6 +12,18 @@ use crate::packet::{CWR, ECE, FIN, Packet};
 use crate::receiver::Reply;
 use crate::sender::window::Ack;
 use crate::station::Station;
+
+/// Ends the run, of which nothing comes, if somebody wants that: whether it ends.
+#[cold]
+#[inline(never)]
+pub(super) fn stops(goes_on: Option<&GoesOn>, fault: &mut Option<RunError>, end: &mut u64, now: u64) -> bool {
+    let stops = goes_on.is_some_and(|goes_on| !goes_on());
+    if stops {
+        fault.get_or_insert(RunError::Stopped);
+        *end = now;
+    }
+    stops
+}
 
 impl Engine {
     /// An acknowledgement reaches a sender of a plain group. Most acknowledgements tell of the next segment and of nothing else.
