@@ -18,6 +18,7 @@ const KEPT: &[(&str, &[&str], &str)] = &[(
         "clients.rs",
         "detail.rs",
         "ends.rs",
+        "ends/fast.rs",
         "engine.rs",
         "entry.rs",
         "feedback.rs",
