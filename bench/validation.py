@@ -170,6 +170,13 @@ def summary(scenario, settings, seed, out, program=PENSTOCK):
     return found, cpu_s
 
 
+def crossings(scenario, settings, out, program=PENSTOCK):
+    """A run, and the packets that crossed links [10^6 / CPU s]."""
+    measured, cpu_s = summary(scenario, settings, 1, out, program)
+    links = measured["summary"]["windows"]["all"]["links"].values()
+    return measured, sum(link["departures"] for link in links) / cpu_s / 1e6
+
+
 def penstock(case, seed, out):
     found, cpu_s = summary(*case["penstock"], seed, out)
     found = found["summary"]
@@ -299,9 +306,8 @@ def speed(asked, out):
     for title, crossing, scenario, settings, bar in SPEEDS:
         found, ns2_found = [], []
         for _ in range(REPEATS):
-            measured, cpu_s = summary(scenario, settings, 1, out)
-            links = measured["summary"]["windows"]["all"]["links"].values()
-            found.append(sum(link["departures"] for link in links) / cpu_s / 1e6)
+            measured, each = crossings(scenario, settings, out)
+            found.append(each)
             if scenario == "validation-red" and "ns-2" in others:
                 line, cpu_s = ns2_line({"measure": 0}, 1, out)
                 ns2_found.append(line["packets"] / cpu_s / 1e6)
@@ -343,9 +349,7 @@ def against(asked, out):
         found = [[], []]
         for _ in range(asked.rounds):
             for command, speeds in zip(commands, found):
-                measured, cpu_s = summary(scenario, settings, 1, out, command)
-                links = measured["summary"]["windows"]["all"]["links"].values()
-                speeds.append(sum(link["departures"] for link in links) / cpu_s / 1e6)
+                speeds.append(crossings(scenario, settings, out, command)[1])
         ratios = [this / other for this, other in zip(*found)]
         medians = (f"{statistics.median(each):.2f}" for each in [*found, ratios])
         row([title, *medians, f"{min(ratios):.2f} to {max(ratios):.2f}"])

@@ -209,6 +209,13 @@ impl Receiver {
         if packet.seq != self.next as u32 || !self.beyond.is_empty() {
             return None;
         }
+        Some(self.advance(packet, echo))
+    }
+
+    /// The next data packet in order arrived, with nothing beyond it.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    fn advance(&mut self, packet: &Packet, echo: EcnEcho) -> Reply {
         let marked = packet.is(CE);
         self.received.packets += 1;
         self.received.marked += u64::from(marked);
@@ -217,7 +224,7 @@ impl Receiver {
         if marked || self.latched {
             self.echo(packet, echo);
         }
-        Some(Reply { seq: self.next as u32, tx: packet.tx, from: 0, flags: if self.latched { ECE } else { 0 } })
+        Reply { seq: self.next as u32, tx: packet.tx, from: 0, flags: if self.latched { ECE } else { 0 } }
     }
 
     /// Whether marks are echoed from this packet on.
@@ -242,15 +249,9 @@ impl Receiver {
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
     pub(crate) fn take_next(&mut self, packet: &Packet, habits: &Habits) -> Reply {
-        let marked = packet.is(CE);
-        self.received.packets += 1;
-        self.received.marked += u64::from(marked);
-        self.next += 1;
-        self.received.in_order = self.next;
-        self.latched = marked || (self.latched && habits.echo == EcnEcho::Classic && !packet.is(CWR));
-        let flags = if self.latched { ECE } else { 0 };
+        let reply = self.advance(packet, habits.echo);
         let from = self.told.get_or_insert_with(|| Box::new(Told::new())).under_way.pass();
-        Reply { seq: self.next as u32, tx: packet.tx, from, flags }
+        Reply { from, ..reply }
     }
 
     /// The same for a packet with `payload` bytes of data, where acknowledgements carry options: the reply names them.

@@ -146,14 +146,9 @@ impl Arrivals {
 
     /// Takes away from `through` the shares of each colour that the queue before drops or loses of packets that come `before`.
     fn lose(&self, queue: &Queue, before: f64, through: &mut Shares) {
-        if !queue.takes(self.marked) {
-            return;
-        }
-        let (chance, lost) = queue.chances(before);
-        let marks = self.marked && queue.marks();
-        let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, before) };
-        for (through, chance) in through.iter_mut().zip(dropped) {
-            *through *= (1.0 - lost) * (1.0 - chance);
+        if queue.takes(self.marked) {
+            let (_, kept) = queue.keeps(before, self.marked);
+            through.iter_mut().zip(kept).for_each(|(through, kept)| *through *= kept);
         }
     }
 }

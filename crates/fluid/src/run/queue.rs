@@ -306,8 +306,16 @@ impl Queue {
         (chance, 1.0 - (1.0 - lost) * (1.0 - self.line_loss))
     }
 
+    /// The probability that the law hits a packet that arrives at `t`, and those that one of each colour goes on: a hit is a drop unless
+    /// the packet is `marked` instead.
+    pub(super) fn keeps(&self, t: f64, marked: bool) -> (f64, Shares) {
+        let (chance, lost) = self.chances(t);
+        let dropped = if marked && self.marks() { [0.0; 3] } else { self.chances_of_colours(chance, t) };
+        (chance, dropped.map(|dropped| (1.0 - lost) * (1.0 - dropped)))
+    }
+
     /// The probabilities that the law drops a packet of each colour that arrives at `t`, `green` being that of green ones.
-    pub(super) fn chances_of_colours(&self, green: f64, t: f64) -> Shares {
+    fn chances_of_colours(&self, green: f64, t: f64) -> Shares {
         if self.coloured.is_empty() {
             return [green; 3];
         }

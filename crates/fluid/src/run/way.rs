@@ -169,11 +169,8 @@ impl Way {
             let marks = self.marked && queue.marks();
             if queue.takes(self.marked) {
                 for (k, entered_s) in entered_s.iter().enumerate() {
-                    let (chance, lost) = queue.chances(*entered_s);
-                    let dropped = if marks { [0.0; 3] } else { queue.chances_of_colours(chance, *entered_s) };
-                    for (arrived, chance) in arrived.iter_mut().zip(dropped) {
-                        arrived[k] *= (1.0 - lost) * (1.0 - chance);
-                    }
+                    let (chance, kept) = queue.keeps(*entered_s, self.marked);
+                    arrived.iter_mut().zip(kept).for_each(|(arrived, kept)| arrived[k] *= kept);
                     unmarked[k] *= if marks { 1.0 - chance } else { 1.0 };
                 }
             } else if marks {
