@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::arguments::{CaptureEnd, Generator, Scenarios, Shard, WorldName};
 use crate::batch::Batch;
 use crate::capturing::Capturing;
-use crate::divided::Divided;
+use crate::divided::{Divided, DividedFluid};
 use crate::failure::{Done, Failure};
 use crate::folder::Folder;
 use crate::jobs::{self, Begin, Beside, Job};
@@ -138,13 +138,15 @@ pub(crate) fn run(arguments: &Scenarios, own: Own) -> Result<Done, Failure> {
 /// The world that is asked for.
 fn world(arguments: &Scenarios, own: Own) -> Result<Box<dyn World + Sync>, Failure> {
     let world = scenario::world_with(arguments.world, own.generator, own.awake)?;
-    match own.threads {
-        Some(_) if arguments.world != WorldName::Packets => Err(Failure::Input(format!(
+    let Some(threads) = own.threads.map(usize::from) else { return Ok(world) };
+    match arguments.world {
+        WorldName::Packets if threads > 1 => Ok(Box::new(Divided { threads })),
+        WorldName::Fluid if threads > 1 => Ok(Box::new(DividedFluid { threads })),
+        WorldName::Packets | WorldName::Fluid => Ok(world),
+        WorldName::Linux => Err(Failure::Input(format!(
             "--threads: the {} world has no runs on several threads; leave out --world, or leave out --threads",
             world.name()
         ))),
-        None | Some(1) => Ok(world),
-        Some(threads) => Ok(Box::new(Divided { threads: threads.into() })),
     }
 }
 

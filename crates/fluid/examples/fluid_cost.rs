@@ -5,17 +5,17 @@
 //! cargo build -p penstock-fluid --example fluid_cost
 //! valgrind --tool=callgrind target/debug/examples/fluid_cost --network 2000 50 200
 //! target/debug/examples/fluid_cost scenarios/fast-aqm-fig8.toml 'duration="40 s"'
+//! THREADS=2 target/debug/examples/fluid_cost --network 100000 1000 200
 //! ```
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
-use std::{env, fs};
+use std::{env, fs, thread};
 
-use penstock_fluid::Fluid;
+use penstock_fluid::{Fluid, Part};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Link, Rtt, Scenario};
 use penstock_scenario::read::Document;
-use penstock_scenario::world::World;
 
 /// One link and one class, of which a network has many.
 const ONE: &str = r#"
@@ -66,6 +66,20 @@ impl fmt::Write for Hash {
     }
 }
 
+/// Each part on a thread of its own, where that pays.
+fn side_by_side(parts: &mut [Part<'_>]) {
+    if parts.iter().all(Part::is_short) {
+        return parts.iter_mut().for_each(Part::advance);
+    }
+    let Some((first, others)) = parts.split_first_mut() else { return };
+    thread::scope(|scope| {
+        for part in others {
+            scope.spawn(|| part.advance());
+        }
+        first.advance();
+    });
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     const USAGE: &str = "cost FILE [KEY=VALUE ...], or cost --network CLASSES LINKS STEPS";
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -83,8 +97,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         scenarios.extend(document.cells().map_err(|e| format!("{e:?}"))?.into_iter().map(|cell| cell.scenario));
     }
+    let threads = env::var("THREADS").map_or(Ok(1), |threads| threads.parse())?;
     for scenario in scenarios {
-        let run = Fluid::default().run(&scenario, &mut |_| true)?;
+        let run = Fluid::default().run_in_parts(&scenario, &mut |_| true, threads, &mut side_by_side)?;
         // A number in text has all its digits.
         let mut hash = Hash(0xcbf2_9ce4_8422_2325);
         write!(hash, "{run:?}")?;

@@ -61,7 +61,7 @@ pub use error::AnalysisError;
 pub use loop_model::LoopModel;
 pub use margin::{Margins, Verdict};
 
-pub use run::{Fluid, Method};
+pub use run::{Crew, Fluid, Method, Part};
 pub use source::Clocking;
 
 /// The example of the README is a test.

@@ -23,6 +23,8 @@ mod conditioner;
 mod estimates;
 mod further;
 mod host;
+mod incoming;
+mod part;
 mod queue;
 mod report;
 mod sent;
@@ -33,7 +35,7 @@ use penstock_law::Values;
 use penstock_law::aqm::{self, AQMS};
 use penstock_law::quantity::Time;
 use penstock_scenario::model::{
-    Arithmetic, Buffer, Chosen, EcnOnLine, Limit, LossSpacing, Pacing, Scenario, Scheduler, Service,
+    Arithmetic, Buffer, Chosen, EcnOnLine, Group, Limit, LossSpacing, Pacing, Scenario, Scheduler, Service,
 };
 use penstock_scenario::world::{Run, RunError, Watcher, World, with_one_flow_each};
 
@@ -42,8 +44,11 @@ use cohort::{Cohort, Fault};
 use conditioner::Conditioner;
 use further::Further;
 use host::Host;
+use incoming::Incoming;
+pub use part::Part;
+use part::{Senders, Stretch};
 use queue::Queue;
-use way::{Signals, Ways};
+use way::Ways;
 
 /// Where scenarios run as fluid.
 #[derive(Debug, Clone, Default)]
@@ -101,11 +106,13 @@ pub(crate) struct Network {
     cohorts: Vec<Cohort>,
     /// One of each group.
     hosts: Vec<Host>,
-    ways: Ways,
-    further: Further,
-    /// Those of the cohort that advances.
-    signals: Signals,
+    /// Of all groups in their order; several where they advance side by side.
+    senders: Vec<Senders>,
+    incoming: Incoming,
 }
+
+/// Calls [`Part::advance`] of each part, in any order or side by side.
+pub type Crew<'a> = dyn FnMut(&mut [Part<'_>]) + 'a;
 
 impl World for Fluid {
     fn name(&self) -> &'static str {
@@ -113,13 +120,45 @@ impl World for Fluid {
     }
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
-        through(build(scenario, &self.method)?, scenario, &self.method, watcher)
+        self.run_in_parts(scenario, watcher, 1, &mut |parts| parts.iter_mut().for_each(Part::advance))
     }
 
     fn refusals(&self, scenario: &Scenario) -> Vec<String> {
         let one = with_one_flow_each(scenario);
-        let built = build(&one, &self.method).and_then(|network| steps(&one, &network, &self.method));
+        let built = build(&one, &self.method, 1).and_then(|network| steps(&one, &network, &self.method));
         built.map_or_else(RunError::reasons, |_| Vec::new())
+    }
+}
+
+impl Fluid {
+    /// Number of parts into which the senders of a scenario are divided where so many are requested: no more than it has groups. Or the
+    /// reason why they are not divided.
+    ///
+    /// # Errors
+    /// The reason, after "the run stays on one thread:".
+    pub fn parts(scenario: &Scenario, requested: usize) -> Result<usize, &'static str> {
+        if scenario.customers.values().any(|customer| customer.conditioner.is_some()) {
+            return Err("it has conditioners, which add up the packets of their customers in each step");
+        }
+        match scenario.groups.len().min(requested) {
+            0 | 1 if requested > 1 => Err("its flows are one group"),
+            parts => Ok(parts.max(1)),
+        }
+    }
+
+    /// The same as [`World::run`], bit for bit, with the senders in so many parts, which `crew` advances.
+    ///
+    /// # Errors
+    /// As [`World::run`].
+    pub fn run_in_parts(
+        &self,
+        scenario: &Scenario,
+        watcher: &mut dyn Watcher,
+        parts: usize,
+        crew: &mut Crew<'_>,
+    ) -> Result<Run, RunError> {
+        let parts = Self::parts(scenario, parts).unwrap_or(1);
+        through(build(scenario, &self.method, parts)?, scenario, &self.method, watcher, crew)
     }
 }
 
@@ -129,6 +168,7 @@ fn through(
     scenario: &Scenario,
     method: &Method,
     watcher: &mut dyn Watcher,
+    crew: &mut Crew<'_>,
 ) -> Result<Run, RunError> {
     let (step, steps) = steps(scenario, &network, method)?;
     let mut report = report::Report::new(scenario, step);
@@ -138,7 +178,7 @@ fn through(
     let (mut done, mut watch) = (0, watched);
     while done < steps {
         let until = (done + block).min(report.next(done)).min(steps);
-        network.advance(done, until, onward, step);
+        network.advance(done, until, onward, step, crew);
         if let Some(fault) = network.fault(scenario) {
             return Err(fault);
         }
@@ -160,17 +200,28 @@ impl Network {
     fn begin(&mut self, steps: u64, step: f64) -> (u64, u64) {
         let block = self.block(step);
         for queue in &mut self.queues {
-            queue.begin(steps as usize, step, block as usize);
+            queue.begin(steps as usize, step);
         }
+        self.incoming = Incoming::new(self.queues.len(), block as usize);
         for conditioner in &mut self.conditioners {
             conditioner.begin(steps as usize, step);
         }
-        (self.ways.step, self.ways.steps_a_second) = (step, 1.0 / step);
-        for cohort in &mut self.cohorts {
-            cohort.way.begin(&mut self.ways);
+        for Senders { cohorts, ways, further, .. } in &mut self.senders {
+            let cohorts = &mut self.cohorts[cohorts.clone()];
+            (ways.step, ways.steps_a_second) = (step, 1.0 / step);
+            for cohort in &mut *cohorts {
+                cohort.way.begin(ways);
+            }
+            *further = Further::of(ways, cohorts.iter().map(|c| &c.way), self.queues.len());
         }
-        self.further = Further::of(&self.ways, self.cohorts.iter().map(|c| &c.way), self.queues.len());
         (block, self.onward())
+    }
+
+    /// All cohorts, each with the links of its part.
+    fn with_ways(&self) -> impl Iterator<Item = (&Cohort, &Ways)> {
+        self.senders
+            .iter()
+            .flat_map(|senders| self.cohorts[senders.cohorts.clone()].iter().map(|cohort| (cohort, &senders.ways)))
     }
 
     /// The output of a law that no host can act on, if there is one.
@@ -243,53 +294,64 @@ impl Network {
         if !self.conditioners.is_empty() {
             return 1;
         }
-        let back = self.cohorts.iter().map(|c| c.way.shortest_way_back_s(&self.ways)).fold(f64::INFINITY, f64::min);
+        let back = self.with_ways().map(|(c, ways)| c.way.shortest_way_back_s(ways)).fold(f64::INFINITY, f64::min);
         ((back / step * (1.0 - 1e-9)) as u64).clamp(1, STEPS_IN_A_ROW as u64)
     }
 
     /// Number of steps for which arrivals at the queues behind the first can be computed before the queues follow.
     fn onward(&self) -> u64 {
-        self.cohorts.iter().map(|c| c.way.onward(&self.ways, &self.queues)).fold(STEPS_IN_A_ROW as u64, u64::min).max(1)
+        let onward = self.with_ways().map(|(c, ways)| c.way.onward(ways, &self.queues));
+        onward.fold(STEPS_IN_A_ROW as u64, u64::min).max(1)
     }
 
     /// The steps after `done`, up to `until`; so many in a row that go on from a queue to the next.
-    fn advance(&mut self, done: u64, until: u64, onward: u64, step: f64) {
-        let Self { queues, conditioners, cohorts, hosts, ways, further, signals } = self;
+    fn advance(&mut self, done: u64, until: u64, onward: u64, step: f64, crew: &mut Crew<'_>) {
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
         let times: Vec<f64> = (done..=until).map(|k| k as f64 * step).collect();
         // Who arrives where: senders have moved, the queues not yet.
-        for cohort in cohorts.iter_mut() {
-            cohort.advance(&times, step, (hosts, ways), queues, conditioners, signals);
-            if conditioners.is_empty() {
-                cohort.way.arrive(&times[1..], 0, ways, queues, conditioners);
-            } else {
-                cohort.way.enter(ways, conditioners);
+        self.go(Stretch::Senders { times: &times, step }, crew);
+        if !self.conditioners.is_empty() {
+            let Self { cohorts, senders, conditioners, .. } = self;
+            for senders in senders {
+                cohorts[senders.cohorts.clone()].iter().for_each(|c| c.way.enter(&senders.ways, conditioners));
             }
         }
         let mut begin = done;
         while begin < until {
             let end = until.min(begin + onward);
             let (slot, ends) = ((begin - done) as usize, &times[(begin - done) as usize + 1..=(end - done) as usize]);
-            for conditioner in conditioners.iter_mut() {
+            for conditioner in &mut self.conditioners {
                 let (from, to) = span(begin);
                 conditioner.advance(from, to);
             }
-            further.begin(ends, queues);
-            if conditioners.is_empty() {
-                further.arrive(ends, slot, ways, queues, conditioners);
-            } else {
-                for cohort in cohorts.iter_mut() {
-                    cohort.way.arrive(ends, slot, ways, queues, conditioners);
-                    further.arrive_of(cohort.way.cohort, ends, slot, ways, queues, conditioners);
-                }
-            }
-            for queue in queues.iter_mut() {
+            self.go(Stretch::Further { ends, slot }, crew);
+            for (link, queue) in self.queues.iter_mut().enumerate() {
                 for k in begin..end {
                     let (from, to) = span(k);
-                    queue.advance(from, to, (k - done) as usize);
+                    queue.advance(from, to, &self.incoming.take(link, (k - done) as usize));
                 }
             }
             begin = end;
+        }
+    }
+
+    /// All parts go through that stretch. Their arrivals are added in the order of the cohorts, as those of one part are.
+    fn go(&mut self, stretch: Stretch<'_>, crew: &mut Crew<'_>) {
+        let Self { queues, conditioners, cohorts, hosts, senders, incoming } = self;
+        let (mut cohorts, mut hosts) = (&mut cohorts[..], &mut hosts[..]);
+        let mut parts = Vec::with_capacity(senders.len());
+        for senders in &mut *senders {
+            let own = core::mem::take(&mut cohorts).split_at_mut(senders.cohorts.len());
+            let own_hosts = core::mem::take(&mut hosts).split_at_mut(senders.groups.len());
+            (cohorts, hosts) = (own.1, own_hosts.1);
+            parts.push(Part { senders, cohorts: own.0, hosts: own_hosts.0, queues, conditioners, stretch });
+        }
+        if let [alone] = &mut parts[..] {
+            return alone.advance_alone(incoming);
+        }
+        crew(&mut parts);
+        for senders in senders {
+            incoming.add_all(&mut senders.kept);
         }
     }
 }
@@ -301,7 +363,7 @@ fn refused(what: String) -> RunError {
 /// The step [s] and how many.
 fn steps(scenario: &Scenario, network: &Network, method: &Method) -> Result<(f64, u64), RunError> {
     let fastest = network.cohorts.iter().map(|c| c.way.base_rtt_s).fold(f64::INFINITY, f64::min);
-    let back = network.cohorts.iter().map(|c| c.way.shortest_way_back_s(&network.ways)).fold(f64::INFINITY, f64::min);
+    let back = network.with_ways().map(|(c, ways)| c.way.shortest_way_back_s(ways)).fold(f64::INFINITY, f64::min);
     if back <= 0.0 {
         return Err(refused(
             "the fluid model needs a delay on the reverse path: give the flows a round-trip time longer than that of \
@@ -379,7 +441,8 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     refusals
 }
 
-fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
+/// The network of a scenario, its senders in so many parts of about as many cohorts and links.
+fn build(scenario: &Scenario, method: &Method, parts: usize) -> Result<Network, RunError> {
     let mut refusals = unknown(scenario);
     let mut queues = Vec::with_capacity(scenario.links.len());
     for (name, link) in &scenario.links {
@@ -407,17 +470,13 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
             conditioners.push(conditioner.map_err(|e| refused(format!("customers.{name}.conditioner: {e}")))?);
         }
     }
-    let (mut cohorts, mut hosts) = (Vec::new(), Vec::new());
-    let mut ways = Ways { frozen: method.frozen_delays, ..Ways::default() };
+    let (mut cohorts, mut hosts): (Vec<Cohort>, Vec<Host>) = Default::default();
+    let ends = ends(scenario, parts);
+    let (mut senders, mut own) = (Vec::new(), Senders::new(0, 0, method));
     for (at, (name, group)) in scenario.groups.iter().enumerate().filter(|_| whole) {
-        let mut flows: Vec<(Time, Time, u32)> = group
-            .rtts(name, scenario.seed)
-            .into_iter()
-            .zip(group.starts(name, scenario.seed))
-            .zip(0..)
-            .map(|((rtt, start), index)| (rtt, start, index))
-            .collect();
-        flows.sort_unstable();
+        if senders.len() < ends.len() && at == ends[senders.len()] {
+            senders.push(core::mem::replace(&mut own, Senders::new(at, cohorts.len(), method)));
+        }
         let links: Vec<(usize, f64)> = group
             .forward
             .iter()
@@ -432,8 +491,8 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
                 continue;
             }
         };
-        for part in parts(&flows) {
-            let shared = (&mut host, &mut ways);
+        for part in of_one_cohort(&flows(scenario, name, group)) {
+            let shared = (&mut host, &mut own.ways);
             let mut cohort = match Cohort::new(at, scenario, (name, group), part, &links, &queues, shared) {
                 Ok(cohort) => cohort,
                 // Each part of a group would say the same.
@@ -448,16 +507,49 @@ fn build(scenario: &Scenario, method: &Method) -> Result<Network, RunError> {
         }
         host.complete();
         hosts.push(host);
+        (own.groups.end, own.cohorts.end) = (at + 1, cohorts.len());
     }
     if !refusals.is_empty() {
         return Err(RunError::Refused { world: "fluid", what: refusals });
     }
-    let (further, signals) = (Further::default(), Signals::default());
-    Ok(Network { queues, conditioners, cohorts, hosts, ways, further, signals })
+    senders.push(own);
+    Ok(Network { queues, conditioners, cohorts, hosts, senders, incoming: Incoming::default() })
+}
+
+/// The flows of a group, by round trip and then by start, each with its index in the group.
+fn flows(scenario: &Scenario, name: &str, group: &Group) -> Vec<(Time, Time, u32)> {
+    let rtts = group.rtts(name, scenario.seed).into_iter().zip(group.starts(name, scenario.seed));
+    let mut flows: Vec<(Time, Time, u32)> = rtts.zip(0..).map(|((rtt, start), index)| (rtt, start, index)).collect();
+    flows.sort_unstable();
+    flows
+}
+
+/// The groups at which all parts but the first begin, for so many parts of about as much work, no more than there are groups: a link of a
+/// cohort is as much as a cohort by itself.
+fn ends(scenario: &Scenario, parts: usize) -> Vec<usize> {
+    if parts < 2 {
+        return Vec::new();
+    }
+    // Twice the work before the middle of each group.
+    let mut twice = 0;
+    let mut middles = Vec::with_capacity(scenario.groups.len());
+    for (name, group) in &scenario.groups {
+        let work = of_one_cohort(&flows(scenario, name, group)).len() * (1 + group.forward.len());
+        middles.push(twice + work);
+        twice += 2 * work;
+    }
+    let mut ends = Vec::with_capacity(parts - 1);
+    for part in 1..parts {
+        let nearest = middles.partition_point(|middle| middle * parts <= twice * part);
+        // Each part has a group.
+        let least = ends.last().map_or(1, |end| end + 1);
+        ends.push(nearest.clamp(least, middles.len() - (parts - part)));
+    }
+    ends
 }
 
 /// Splits flows, sorted by round trip and start, into cohorts.
-fn parts(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
+fn of_one_cohort(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
     let by_rtt: Vec<&[(Time, Time, u32)]> = flows.chunk_by(|a, b| a.0 == b.0).collect();
     if by_rtt.len() > ROUND_TRIPS {
         return flows.chunks(flows.len().div_ceil(ROUND_TRIPS)).collect();

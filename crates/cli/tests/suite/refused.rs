@@ -369,7 +369,7 @@ fn processors_are_kept_awake_for_real_packets_only() {
 }
 
 #[test]
-fn threads_are_for_a_single_run_of_packets() {
+fn threads_are_for_a_single_simulation() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let before = names(&bench.path("."));
@@ -377,7 +377,7 @@ fn threads_are_for_a_single_run_of_packets() {
         (&["--threads", "0"][..], "0 is not in 1..=256"),
         (&["--threads", "257"], "257 is not in 1..=256"),
         (&["--threads", "two"], "invalid value 'two'"),
-        (&["--threads", "2", "--world", "fluid"], "--threads: the fluid world has no runs on several threads"),
+        (&["--threads", "2", "--world", "linux"], "--threads: the linux world has no runs on several threads"),
         (&["--threads", "2", "--set", "sweep.seed={ count = 2 }"], "--threads: it divides a single run"),
         (&["--threads", "2", "small.toml"], "--threads: it divides a single run"),
     ] {

@@ -397,6 +397,28 @@ fn a_run_is_the_same_bytes_on_any_number_of_threads() {
     assert!(ended.status == 0 && ended.err.contains("its packets are watched"), "{}", ended.err);
 }
 
+/// So does a run of the fluid model, whose senders are divided by their groups. Flows of fifty round trips are work for a thread.
+#[test]
+fn a_fluid_run_is_the_same_bytes_on_any_number_of_threads() {
+    let bench = small();
+    let many = ROW.replace("count = 2", "count = 50").replace("ms\" }", "ms\", \"90 ms\"] } }");
+    bench.write("row.toml", &many.replace("rtt = ", "rtt = { spread = ["));
+    bench.well(&["run", "row.toml", "--world", "fluid", "--out", "one"]);
+    let one = results(&bench.path("one"));
+    assert!(one.len() > 4, "{}", one.len());
+    let fewer = "3 threads run: the scenario has no more groups";
+    for (threads, said) in [("1", ""), ("2", ""), ("3", ""), ("8", fewer)] {
+        let ended = bench.run(&["run", "row.toml", "--world", "fluid", "--out", threads, "--threads", threads]);
+        assert_eq!(ended.status, 0, "{threads}: {}", ended.err);
+        assert_eq!(ended.err.contains("--threads"), !said.is_empty(), "{threads}: {}", ended.err);
+        assert!(ended.err.contains(said), "{threads}: {}", ended.err);
+        assert!(results(&bench.path(threads)) == one, "{threads}");
+    }
+    let ended = bench.run(&["run", "small.toml", "--world", "fluid", "--threads", "2"]);
+    assert_eq!(ended.status, 0, "{}", ended.err);
+    assert!(ended.err.contains("--threads: the run stays on one thread: its flows are one group"), "{}", ended.err);
+}
+
 /// A run that does not end before somebody ends it.
 const ENDLESS: &str = "4000 h";
 

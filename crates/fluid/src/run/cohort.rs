@@ -205,12 +205,11 @@ impl Cohort {
         &mut self,
         times: &[f64],
         step: f64,
-        (hosts, ways): (&mut [Host], &mut Ways),
+        (host, ways): (&mut Host, &mut Ways),
         queues: &[Queue],
         conditioners: &[Conditioner],
         signals: &mut Signals,
     ) {
-        let host = &mut hosts[self.group];
         let begun = times[1..].partition_point(|to| *to <= self.start_s);
         for _ in 0..begun {
             self.way.send(self.total.sent, self.left_s, ways);

@@ -7,6 +7,7 @@ use core::array;
 
 use super::arithmetic::larger;
 use super::conditioner::{Conditioner, Shares};
+use super::incoming::Sink;
 use super::queue::Queue;
 use super::way::{Way, Ways};
 
@@ -67,6 +68,11 @@ impl Further {
         Self { arrivals, feeding: feeding.into_iter().flatten().collect(), ..Self::default() }
     }
 
+    /// Number of arrivals in a step.
+    pub(super) fn len(&self) -> usize {
+        self.arrivals.len()
+    }
+
     /// Begins with the steps that end at these times.
     pub(super) fn begin(&mut self, ends: &[f64], queues: &[Queue]) {
         self.next = 0;
@@ -83,14 +89,14 @@ impl Further {
     /// Adds arrivals of all cohorts in these steps; the first one's index in the block.
     pub(super) fn arrive(
         &mut self,
-        ends: &[f64],
-        slot: usize,
+        (ends, slot): (&[f64], usize),
         ways: &Ways,
-        queues: &mut [Queue],
+        queues: &[Queue],
         conditioners: &[Conditioner],
+        sink: &mut impl Sink,
     ) {
         while let Some(next) = self.arrivals.get(self.next) {
-            self.arrive_of(next.cohort, ends, slot, ways, queues, conditioners);
+            self.arrive_of(next.cohort, (ends, slot), ways, queues, conditioners, sink);
         }
     }
 
@@ -98,11 +104,11 @@ impl Further {
     pub(super) fn arrive_of(
         &mut self,
         cohort: usize,
-        ends: &[f64],
-        slot: usize,
+        (ends, slot): (&[f64], usize),
         ways: &Ways,
-        queues: &mut [Queue],
+        queues: &[Queue],
         conditioners: &[Conditioner],
+        sink: &mut impl Sink,
     ) {
         let count = self.arrivals[self.next..].iter().take_while(|one| one.cohort == cohort).count();
         for next in self.next + AHEAD..self.next + AHEAD + count {
@@ -119,14 +125,12 @@ impl Further {
                 one.lose(&queues[before], to - ways.step, &mut through);
                 let entered_s = self.entered_s[before * ends.len() + k];
                 let packets = one.come(ways.left(*to, hops, entered_s, one.left_s, queues), ways);
-                let queue = &mut queues[one.link];
-                let droppable = !one.marked || !queue.marks();
-                let arriving = queue.arriving(slot + k);
+                let droppable = !one.marked || !queues[one.link].marks();
                 match one.conditioner {
-                    None => arriving.add_green(packets * through[0], droppable),
+                    None => sink.add_green(one.link, slot + k, packets * through[0], droppable),
                     Some(conditioner) => {
                         let coloured = conditioners[conditioner].shares_at(one.left_s);
-                        arriving.add(array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
+                        sink.add(one.link, slot + k, array::from_fn(|c| packets * coloured[c] * through[c]), droppable);
                     }
                 }
             }

@@ -9,6 +9,7 @@ use penstock_scenario::model::Chosen;
 
 use super::arithmetic::{index, larger, number, smaller};
 use super::conditioner::{GREEN, Shares};
+use super::incoming::Arriving;
 use super::state::{State, put, state_of};
 
 /// A queue. Its history is kept whole: packets look up the queue at their arrival, the report its distribution.
@@ -38,8 +39,6 @@ pub(super) struct Queue {
     waiting_by: [f64; 2],
     /// Share of arrivals that overflowed the buffer.
     overflow: Vec<f64>,
-    /// Arrivals of each step of a block.
-    arriving: Vec<Arriving>,
     since_tick: f64,
     ticks: u64,
     /// Counted since the start [packets].
@@ -48,38 +47,6 @@ pub(super) struct Queue {
     has_price: bool,
     /// Time of the law's first output that is no number [s].
     pub(super) unsound_s: Option<f64>,
-}
-
-/// Arrivals at a queue in a step [packets].
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Arriving {
-    packets: f64,
-    /// Those that the law drops where it drops anything.
-    droppable: f64,
-    by_colour: Shares,
-}
-
-impl Arriving {
-    /// Adds the arrivals of a cohort without a conditioner.
-    pub(super) fn add_green(&mut self, packets: f64, droppable: bool) {
-        self.packets += packets;
-        self.by_colour[0] += packets;
-        if droppable {
-            self.droppable += packets;
-        }
-    }
-
-    /// Adds the arrivals of a cohort.
-    pub(super) fn add(&mut self, by_colour: Shares, droppable: bool) {
-        let packets: f64 = by_colour.iter().sum();
-        self.packets += packets;
-        for (sum, packets) in self.by_colour.iter_mut().zip(by_colour) {
-            *sum += packets;
-        }
-        if droppable {
-            self.droppable += packets;
-        }
-    }
 }
 
 /// Counters of a queue [packets], and the integral of its price [s^2].
@@ -136,7 +103,6 @@ impl Queue {
             coloured: Vec::new(),
             waiting_by: [0.0; 2],
             overflow: Vec::new(),
-            arriving: Vec::new(),
             since_tick: 0.0,
             ticks: 0,
             total: Counted::default(),
@@ -172,11 +138,10 @@ impl Queue {
         state_of(self.law.as_mut(), 0)
     }
 
-    /// Makes space for so many steps, of which so many at most are one block.
-    pub(super) fn begin(&mut self, steps: usize, step: f64, block: usize) {
+    /// Makes space for so many steps.
+    pub(super) fn begin(&mut self, steps: usize, step: f64) {
         self.step = step;
         self.steps_a_second = 1.0 / step;
-        self.arriving = vec![Arriving::default(); block];
         // With a thousand links histories are most of the memory: only those are kept that are read.
         let kept = [true, self.needs.decides != Decides::Never, self.buffer.is_finite()];
         for (history, kept) in [&mut self.waiting, &mut self.chance, &mut self.overflow].into_iter().zip(kept) {
@@ -191,11 +156,6 @@ impl Queue {
             self.chance[0] = chances[0];
             self.coloured.push([chances[1], chances[2]]);
         }
-    }
-
-    /// Arrivals of that step of the block.
-    pub(super) fn arriving(&mut self, slot: usize) -> &mut Arriving {
-        &mut self.arriving[slot]
     }
 
     #[inline]
@@ -347,10 +307,9 @@ impl Queue {
         (said.probability, said.price_s)
     }
 
-    /// One step, with its arrivals: those of its index in the block.
-    pub(super) fn advance(&mut self, from: f64, to: f64, slot: usize) {
+    /// One step, with its arrivals.
+    pub(super) fn advance(&mut self, from: f64, to: f64, arriving: &Arriving) {
         let dt = to - from;
-        let arriving = core::mem::take(&mut self.arriving[slot]);
         let before = self.waiting[self.waiting.len() - 1];
         let chance = self.chance[self.chance.len() - 1];
         let by_colour = match self.coloured.last() {
@@ -369,7 +328,7 @@ impl Queue {
         let spilled = f64::max(reached - self.buffer, 0.0);
         let after = (reached - spilled).max(0.0);
         let served = before + entering - spilled - after;
-        self.law_advance(&arriving, from, to, before, after);
+        self.law_advance(arriving, from, to, before, after);
         let (probability, price_s) = if self.needs.colours {
             self.mix(
                 before,
@@ -525,11 +484,12 @@ mod tests {
         let site = aqm::Context { rate: Rate(8_000_000), delay: Time::ZERO, packet: Bytes(1000), classes: Vec::new() };
         let mut queue = Queue::new("l", &chosen, &site, f64::INFINITY, 0.0).unwrap();
         let (steps, step) = (2000, 0.001);
-        queue.begin(steps, step, 1);
+        queue.begin(steps, step);
         let mut prices = vec![0.0];
         for k in 0..steps {
-            queue.arriving(0).add([1050.0 * step, 0.0, 0.0], false);
-            queue.advance(k as f64 * step, (k + 1) as f64 * step, 0);
+            let mut arriving = Arriving::default();
+            arriving.add([1050.0 * step, 0.0, 0.0], false);
+            queue.advance(k as f64 * step, (k + 1) as f64 * step, &arriving);
             prices.push(queue.price_s);
         }
         let (chance, _) = queue.chances(1.0);

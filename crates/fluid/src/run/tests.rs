@@ -1,5 +1,6 @@
 //! Steps in a row, and one by one.
 
+use penstock_scenario::model::Rtt;
 use penstock_scenario::read::Document;
 
 use super::*;
@@ -27,14 +28,20 @@ flows.long = { from = "a", to = "d", rtt = "140 ms" }
 /// Packets sent and waiting after so many steps, of which senders and arrivals take no more in a row than that; and how many of
 /// each could be.
 fn after(scenario: &Scenario, count: u64, in_a_row: [u64; 2]) -> (Vec<f64>, [u64; 2]) {
+    after_in_parts(scenario, count, in_a_row, 1)
+}
+
+/// The same in so many parts, the last one first.
+fn after_in_parts(scenario: &Scenario, count: u64, in_a_row: [u64; 2], parts: usize) -> (Vec<f64>, [u64; 2]) {
     let step = 0.005;
-    let mut network = build(scenario, &Method::default()).unwrap();
+    let mut network = build(scenario, &Method::default(), parts).unwrap();
+    assert_eq!(network.senders.len(), parts);
     let most = network.begin(count, step);
     let (block, onward) = (most.0.min(in_a_row[0]), most.1.min(in_a_row[1]));
     let mut done = 0;
     while done < count {
         let until = (done + block).min(count);
-        network.advance(done, until, onward, step);
+        network.advance(done, until, onward, step, &mut |parts| parts.iter_mut().rev().for_each(Part::advance));
         done = until;
     }
     let sent = network.cohorts.iter().map(|cohort| cohort.total.sent);
@@ -70,6 +77,56 @@ fn senders_in_a_row_go_as_one_by_one() {
             assert!((row - one).abs() <= 1e-9 * (one.abs() + 1.0), "{row}, not {one}");
         }
     }
+}
+
+/// Senders in parts come to the bits of senders in one, whichever part is first: sums are in the order of the cohorts.
+#[test]
+fn senders_in_parts_come_to_the_same_bits() {
+    for dropping in [false, true] {
+        let mut scenario = parking_lot(dropping);
+        // Of two numbers either may be the first one.
+        for more in 1..=4 {
+            let long = scenario.groups["long"].clone();
+            let rtt = Rtt::Each(Time::from_seconds(0.140 + 0.007 * f64::from(more)));
+            scenario.groups.insert(format!("long{more}"), Group { rtt, ..long });
+        }
+        let (whole, _) = after(&scenario, 1000, [16, 16]);
+        for parts in [2, 3, 8] {
+            let (divided, _) = after_in_parts(&scenario, 1000, [16, 16], parts);
+            assert!(whole.iter().map(|x| x.to_bits()).eq(divided.iter().map(|x| x.to_bits())), "{parts}");
+        }
+    }
+}
+
+/// A link of a cohort is as much work as a cohort by itself: one flow over one link, a group of eight by eight starts, one over three.
+/// There are no more parts than groups, and one alone where conditioners add up what their customers send.
+#[test]
+fn parts_have_about_as_much_work_each() {
+    let text = r#"
+format = 1
+duration = "1 s"
+defaults.links = { rate = "10 Mbit/s", delay = "1 ms", buffer = "unlimited" }
+defaults.flows = { rtt = "50 ms", cc = { law = "newreno" } }
+links.a = { from = "a", to = "b" }
+links.b = { from = "b", to = "c" }
+links.c = { from = "c", to = "d" }
+flows.one = { from = "a", to = "b" }
+flows.many = { from = "a", to = "b", count = 8, start = { uniform = ["0 s", "1 s"] } }
+flows.other = { from = "b", to = "c" }
+flows.long = { from = "a", to = "d" }
+"#;
+    let read = |text: &str| Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+    let scenario = read(text);
+    // Work of 2, 16, 2 and 4: half of it is nearer to the end of the second group than to its start.
+    assert_eq!(ends(&scenario, 1), [0; 0]);
+    assert_eq!(ends(&scenario, 2), [2]);
+    assert_eq!(ends(&scenario, 3), [1, 2]);
+    assert_eq!(ends(&scenario, 4), [1, 2, 3]);
+    assert_eq!(Fluid::parts(&scenario, 3), Ok(3));
+    assert_eq!(Fluid::parts(&scenario, 9), Ok(4));
+    assert!(Fluid::parts(&parking_lot(false), 2).is_ok());
+    let one = text.lines().filter(|line| !line.starts_with("flows.") || line.starts_with("flows.many"));
+    assert!(Fluid::parts(&read(&one.collect::<Vec<_>>().join("\n")), 2).is_err());
 }
 
 /// Flows of one group share a law, each with a state of its own: they go as flows of two groups do.

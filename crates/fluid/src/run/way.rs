@@ -5,6 +5,7 @@ use core::ops::Range;
 use super::STEPS_IN_A_ROW;
 use super::arithmetic::{larger, smaller};
 use super::conditioner::{Conditioner, GREEN};
+use super::incoming::Sink;
 use super::queue::Queue;
 use super::sent::Sent;
 
@@ -247,22 +248,22 @@ impl Way {
         ends: &[f64],
         slot: usize,
         ways: &Ways,
-        queues: &mut [Queue],
+        queues: &[Queue],
         conditioners: &[Conditioner],
+        sink: &mut impl Sink,
     ) {
         let Some(hop) = self.hops(ways).first() else { return };
-        let queue = &mut queues[hop.link];
+        let (link, queue) = (hop.link, &queues[hop.link]);
         let droppable = !self.marked || !queue.marks();
         for (k, to) in ends.iter().enumerate() {
             let arrived = larger(ways.sent.before(self.cohort, ends.len() - 1 - k), self.arrived);
             let packets = self.flows * (arrived - self.arrived);
             self.arrived = arrived;
-            let arriving = queue.arriving(slot + k);
             match self.conditioner {
-                None => arriving.add_green(packets, droppable),
+                None => sink.add_green(link, slot + k, packets, droppable),
                 Some(conditioner) => {
                     let coloured = conditioners[conditioner].shares_at(*to);
-                    arriving.add(coloured.map(|share| packets * share), droppable);
+                    sink.add(link, slot + k, coloured.map(|share| packets * share), droppable);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
 use penstock_fluid::contracts::{ContractEquilibrium, Contracts, analyze};
 use penstock_fluid::theory::marking::MarkingLoop;
-use penstock_fluid::{AnalysisError, Clocking, Complex, Fluid, LoopModel, Method, Options, Verdict};
+use penstock_fluid::{AnalysisError, Clocking, Complex, Fluid, LoopModel, Method, Options, Part, Verdict};
 use penstock_law::Values;
 use penstock_law::conditioner::early_marking::{Aggregate, GainRule};
 use penstock_law::conditioner::{CONDITIONERS, Conditioner};
@@ -312,6 +312,20 @@ fn aggregates_of_several_groups() {
     assert!(off(equilibrium.classes[2].rate_packets_per_s / equilibrium.classes[0].rate_packets_per_s, 5.0) < 1e-6);
     let paper = equilibrium.paper.as_ref().unwrap();
     assert!(paper.flows == 15.0 && off(paper.rtt_s, 0.1) < 1e-9);
+}
+
+/// Conditioners add up the packets of their customers before anybody else: the senders of such a run are not divided.
+#[test]
+fn senders_behind_conditioners_stay_together() {
+    let mut two = scenario((10.0, 10.0, 100.0), 0.0, 125e3);
+    two.groups.insert("udp".into(), group(1, 0.1, cc("cbr", &[("rate", 9e6)])));
+    assert!(Fluid::parts(&two, 2).is_err_and(|why| why.contains("conditioners")));
+    let whole = Fluid::default().run(&two, &mut |_| true).unwrap();
+    let crew = &mut |parts: &mut [Part<'_>]| unreachable!("{} parts", parts.len());
+    let divided = Fluid::default().run_in_parts(&two, &mut |_| true, 2, crew).unwrap();
+    assert_eq!(format!("{whole:?}"), format!("{divided:?}"));
+    two.customers.clear();
+    assert_eq!(Fluid::parts(&two, 2), Ok(2));
 }
 
 /// Customers without a loop have a reason: less sent than is committed, and laws without a derivative.

@@ -55,9 +55,9 @@ flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "ne
     let scenario = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
     let run = |says: [f64; 2]| {
         let method = Method::default();
-        let mut network = build(&scenario, &method).unwrap();
+        let mut network = build(&scenario, &method, 1).unwrap();
         network.hosts[0].replace(Box::new(Dense::new(Odd(says))));
-        through(network, &scenario, &method, &mut |_| true)
+        through(network, &scenario, &method, &mut |_| true, &mut |_| {})
     };
     for says in [[f64::NAN, 0.0], [f64::INFINITY, 0.0], [-1.0, 0.0], [10.0, f64::NAN]] {
         let error = run(says).expect_err("it has no result");
