@@ -145,9 +145,9 @@ pub(crate) struct Run {
     /// sender down
     #[arg(long)]
     pub(crate) qlog: bool,
-    /// Simulate one run on N threads, with the same results. Packets take two links or more with a propagation delay between them, and
-    /// `--world fluid` two groups of flows or more. It pays where packets or groups are many and processors idle; a run that cannot be
-    /// divided stays on one thread, and says why
+    /// Simulate one run on N threads, with the same results. With packets it takes two links or more with a propagation delay between
+    /// them, and with `--world fluid` two groups of flows or more. It pays where packets or groups are many and processors idle; a run
+    /// that cannot be divided stays on one thread, and says why
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

@@ -1,6 +1,8 @@
 //! One run on several threads.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -40,7 +42,7 @@ impl World for Divided {
             let work = |number| {
                 let parts = &parts;
                 scope.spawn(move || {
-                    parts.work(number);
+                    embedded::on_thread(&mut || parts.work(number));
                     meter::thread_time()
                 })
             };
@@ -73,14 +75,20 @@ impl World for DividedFluid {
     }
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
-        match Fluid::parts(scenario, self.threads) {
-            Err(why) => note(&format!("the run stays on one thread: {why}")),
-            Ok(parts) if parts < self.threads => note(&format!("{parts} threads run: the scenario has no more groups")),
-            Ok(_) => {}
+        let said = match Fluid::parts(scenario, self.threads) {
+            Err(why) => Some(format!("the run stays on one thread: {why}")),
+            Ok(parts) if parts < self.threads => {
+                Some(format!("at most {parts} threads run: the scenario has no more groups"))
+            }
+            Ok(_) => None,
+        };
+        // Of a run that is refused nothing else is worth a word.
+        if let Some(said) = said.filter(|_| self.refusals(scenario).is_empty()) {
+            note(&said);
         }
         let mut others = Duration::ZERO;
-        let run = Fluid::default()
-            .run_in_parts(scenario, watcher, self.threads, &mut |parts| others += advance_side_by_side(parts));
+        let crew = &mut |parts: &mut [Part<'_>]| others += advance_side_by_side(parts);
+        let run = Fluid::default().run_in_parts(scenario, watcher, self.threads, crew);
         meter::lend(others);
         run
     }
@@ -90,20 +98,24 @@ impl World for DividedFluid {
     }
 }
 
-/// Advances each part on a thread of its own, the first one on this thread. The processor time of the others.
+/// Advances parts, as many threads as there are, this one among them: the processor time of the others. Where the system has no more
+/// threads, those that there are do the work.
 fn advance_side_by_side(parts: &mut [Part<'_>]) -> Duration {
-    if parts.iter().all(Part::is_short) {
-        parts.iter_mut().for_each(Part::advance);
-        return Duration::ZERO;
-    }
-    let Some((first, others)) = parts.split_first_mut() else { return Duration::ZERO };
+    let next = AtomicUsize::new(0);
+    let parts: Vec<Mutex<&mut Part<'_>>> = parts.iter_mut().map(Mutex::new).collect();
+    let work = || {
+        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            part.lock().unwrap_or_else(PoisonError::into_inner).advance();
+        }
+    };
+    let on_thread = || {
+        embedded::on_thread(&mut || work());
+        meter::thread_time()
+    };
     thread::scope(|scope| {
-        let work = |part: &'_ mut Part<'_>| {
-            embedded::on_thread(&mut || part.advance());
-            meter::thread_time()
-        };
-        let others: Vec<_> = others.iter_mut().map(|part| scope.spawn(move || work(part))).collect();
-        first.advance();
+        let begin = |_| thread::Builder::new().spawn_scoped(scope, on_thread).ok();
+        let others: Vec<_> = (1..parts.len()).filter_map(begin).collect();
+        work();
         others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))).sum()
     })
 }

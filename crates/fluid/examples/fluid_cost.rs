@@ -66,11 +66,8 @@ impl fmt::Write for Hash {
     }
 }
 
-/// Each part on a thread of its own, where that pays.
+/// Each part on a thread of its own.
 fn side_by_side(parts: &mut [Part<'_>]) {
-    if parts.iter().all(Part::is_short) {
-        return parts.iter_mut().for_each(Part::advance);
-    }
     let Some((first, others)) = parts.split_first_mut() else { return };
     thread::scope(|scope| {
         for part in others {

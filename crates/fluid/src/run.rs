@@ -46,7 +46,7 @@ use further::Further;
 use host::Host;
 use incoming::Incoming;
 pub use part::Part;
-use part::{Senders, Stretch};
+use part::{Phase, Senders, Task};
 use queue::Queue;
 use way::Ways;
 
@@ -106,12 +106,13 @@ pub(crate) struct Network {
     cohorts: Vec<Cohort>,
     /// One of each group.
     hosts: Vec<Host>,
-    /// Of all groups in their order; several where they advance side by side.
+    /// Of all groups in their order; several where they may advance side by side.
     senders: Vec<Senders>,
     incoming: Incoming,
 }
 
-/// Calls [`Part::advance`] of each part, in any order or side by side.
+/// Calls [`Part::advance`] of each part once, in any order or side by side. A part that is left out or comes twice spoils the numbers. It
+/// is called for each few steps, where there is work for two threads or more.
 pub type Crew<'a> = dyn FnMut(&mut [Part<'_>]) + 'a;
 
 impl World for Fluid {
@@ -120,7 +121,7 @@ impl World for Fluid {
     }
 
     fn run(&self, scenario: &Scenario, watcher: &mut dyn Watcher) -> Result<Run, RunError> {
-        self.run_in_parts(scenario, watcher, 1, &mut |parts| parts.iter_mut().for_each(Part::advance))
+        self.run_in_parts(scenario, watcher, 1, &mut |_| {})
     }
 
     fn refusals(&self, scenario: &Scenario) -> Vec<String> {
@@ -131,22 +132,25 @@ impl World for Fluid {
 }
 
 impl Fluid {
-    /// Number of parts into which the senders of a scenario are divided where so many are requested: no more than it has groups. Or the
-    /// reason why they are not divided.
+    /// Number of parts at most into which the senders of a scenario are divided, of so many `requested`: no more than it has groups.
     ///
     /// # Errors
-    /// The reason, after "the run stays on one thread:".
+    /// Why they are not divided, where more than one is requested.
     pub fn parts(scenario: &Scenario, requested: usize) -> Result<usize, &'static str> {
+        if requested < 2 {
+            return Ok(1);
+        }
         if scenario.customers.values().any(|customer| customer.conditioner.is_some()) {
             return Err("it has conditioners, which add up the packets of their customers in each step");
         }
-        match scenario.groups.len().min(requested) {
-            0 | 1 if requested > 1 => Err("its flows are one group"),
-            parts => Ok(parts.max(1)),
+        match scenario.groups.len() {
+            0 | 1 => Err("its flows are one group"),
+            groups => Ok(groups.min(requested)),
         }
     }
 
-    /// The same as [`World::run`], bit for bit, with the senders in so many parts, which `crew` advances.
+    /// The same as [`World::run`], bit for bit, with the senders in as many parts as [`Fluid::parts`] gives, or one. `crew` advances them
+    /// where there are several.
     ///
     /// # Errors
     /// As [`World::run`].
@@ -309,7 +313,7 @@ impl Network {
         let span = |k: u64| (k as f64 * step, (k + 1) as f64 * step);
         let times: Vec<f64> = (done..=until).map(|k| k as f64 * step).collect();
         // Who arrives where: senders have moved, the queues not yet.
-        self.go(Stretch::Senders { times: &times, step }, crew);
+        self.go(Phase::Sending { times: &times, step }, crew);
         if !self.conditioners.is_empty() {
             let Self { cohorts, senders, conditioners, .. } = self;
             for senders in senders {
@@ -324,7 +328,7 @@ impl Network {
                 let (from, to) = span(begin);
                 conditioner.advance(from, to);
             }
-            self.go(Stretch::Further { ends, slot }, crew);
+            self.go(Phase::Passing { ends, slot }, crew);
             for (link, queue) in self.queues.iter_mut().enumerate() {
                 for k in begin..end {
                     let (from, to) = span(k);
@@ -335,21 +339,23 @@ impl Network {
         }
     }
 
-    /// All parts go through that stretch. Their arrivals are added in the order of the cohorts, as those of one part are.
-    fn go(&mut self, stretch: Stretch<'_>, crew: &mut Crew<'_>) {
+    /// All senders go through that phase. Their arrivals are added in the order of the cohorts, whichever of them is first.
+    fn go(&mut self, phase: Phase<'_>, crew: &mut Crew<'_>) {
         let Self { queues, conditioners, cohorts, hosts, senders, incoming } = self;
+        if let [senders] = &mut senders[..] {
+            return Task { senders, cohorts, hosts, queues, conditioners, phase }.run(incoming);
+        }
         let (mut cohorts, mut hosts) = (&mut cohorts[..], &mut hosts[..]);
-        let mut parts = Vec::with_capacity(senders.len());
+        let mut tasks = Vec::with_capacity(senders.len());
         for senders in &mut *senders {
-            let own = core::mem::take(&mut cohorts).split_at_mut(senders.cohorts.len());
-            let own_hosts = core::mem::take(&mut hosts).split_at_mut(senders.groups.len());
-            (cohorts, hosts) = (own.1, own_hosts.1);
-            parts.push(Part { senders, cohorts: own.0, hosts: own_hosts.0, queues, conditioners, stretch });
+            let cohorts = cohorts.split_off_mut(..senders.cohorts.len()).unwrap_or_default();
+            let hosts = hosts.split_off_mut(..senders.groups.len()).unwrap_or_default();
+            tasks.push(Task { senders, cohorts, hosts, queues, conditioners, phase });
         }
-        if let [alone] = &mut parts[..] {
-            return alone.advance_alone(incoming);
+        match &mut Part::of(tasks)[..] {
+            [alone] => alone.advance(),
+            parts => crew(parts),
         }
-        crew(&mut parts);
         for senders in senders {
             incoming.add_all(&mut senders.kept);
         }
@@ -441,7 +447,7 @@ fn unknown(scenario: &Scenario) -> Vec<String> {
     refusals
 }
 
-/// The network of a scenario, its senders in so many parts of about as many cohorts and links.
+/// The network of a scenario, its senders in so many parts of about as much work.
 fn build(scenario: &Scenario, method: &Method, parts: usize) -> Result<Network, RunError> {
     let mut refusals = unknown(scenario);
     let mut queues = Vec::with_capacity(scenario.links.len());
@@ -471,10 +477,10 @@ fn build(scenario: &Scenario, method: &Method, parts: usize) -> Result<Network, 
         }
     }
     let (mut cohorts, mut hosts): (Vec<Cohort>, Vec<Host>) = Default::default();
-    let ends = ends(scenario, parts);
+    let begins = begins(scenario, parts);
     let (mut senders, mut own) = (Vec::new(), Senders::new(0, 0, method));
     for (at, (name, group)) in scenario.groups.iter().enumerate().filter(|_| whole) {
-        if senders.len() < ends.len() && at == ends[senders.len()] {
+        if begins.get(senders.len()) == Some(&at) {
             senders.push(core::mem::replace(&mut own, Senders::new(at, cohorts.len(), method)));
         }
         let links: Vec<(usize, f64)> = group
@@ -491,11 +497,11 @@ fn build(scenario: &Scenario, method: &Method, parts: usize) -> Result<Network, 
                 continue;
             }
         };
-        for part in of_one_cohort(&flows(scenario, name, group)) {
+        for flows in cohorts_of(&flows(scenario, name, group)) {
             let shared = (&mut host, &mut own.ways);
-            let mut cohort = match Cohort::new(at, scenario, (name, group), part, &links, &queues, shared) {
+            let mut cohort = match Cohort::new(at, scenario, (name, group), flows, &links, &queues, shared) {
                 Ok(cohort) => cohort,
-                // Each part of a group would say the same.
+                // Each cohort of a group would say the same.
                 Err(what) => {
                     refusals.push(what);
                     break;
@@ -526,7 +532,7 @@ fn flows(scenario: &Scenario, name: &str, group: &Group) -> Vec<(Time, Time, u32
 
 /// The groups at which all parts but the first begin, for so many parts of about as much work, no more than there are groups: a link of a
 /// cohort is as much as a cohort by itself.
-fn ends(scenario: &Scenario, parts: usize) -> Vec<usize> {
+fn begins(scenario: &Scenario, parts: usize) -> Vec<usize> {
     if parts < 2 {
         return Vec::new();
     }
@@ -534,22 +540,22 @@ fn ends(scenario: &Scenario, parts: usize) -> Vec<usize> {
     let mut twice = 0;
     let mut middles = Vec::with_capacity(scenario.groups.len());
     for (name, group) in &scenario.groups {
-        let work = of_one_cohort(&flows(scenario, name, group)).len() * (1 + group.forward.len());
+        let work = cohorts_of(&flows(scenario, name, group)).len() * (1 + group.forward.len());
         middles.push(twice + work);
         twice += 2 * work;
     }
-    let mut ends = Vec::with_capacity(parts - 1);
+    let mut begins = Vec::with_capacity(parts - 1);
     for part in 1..parts {
         let nearest = middles.partition_point(|middle| middle * parts <= twice * part);
         // Each part has a group.
-        let least = ends.last().map_or(1, |end| end + 1);
-        ends.push(nearest.clamp(least, middles.len() - (parts - part)));
+        let least = begins.last().map_or(1, |begin| begin + 1);
+        begins.push(nearest.clamp(least, middles.len() - (parts - part)));
     }
-    ends
+    begins
 }
 
 /// Splits flows, sorted by round trip and start, into cohorts.
-fn of_one_cohort(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
+fn cohorts_of(flows: &[(Time, Time, u32)]) -> Vec<&[(Time, Time, u32)]> {
     let by_rtt: Vec<&[(Time, Time, u32)]> = flows.chunk_by(|a, b| a.0 == b.0).collect();
     if by_rtt.len() > ROUND_TRIPS {
         return flows.chunks(flows.len().div_ceil(ROUND_TRIPS)).collect();

@@ -380,6 +380,9 @@ impl TableView {
             if let Some(recorded) = claim.recorded.filter(|_| claim.differs()) {
                 remarks.push(format!("recorded: {}", recorded.word()));
             }
+            if claim.verdict == Verdict::Undecided && !claim.note.is_empty() {
+                remarks.push(claim.note.clone());
+            }
             view.rows.push(vec![
                 place.to_owned(),
                 claim.verdict.word().to_owned(),
@@ -417,6 +420,30 @@ mod tests {
             assert_eq!(Verdict::from_word(v.word()), Some(v));
         }
         assert_eq!(Verdict::from_word("maybe"), None);
+    }
+
+    /// A reader of the table alone sees why a claim is undecided. The notes of other claims have their place beside the figure.
+    #[test]
+    fn an_undecided_claim_has_its_reason_in_the_table() {
+        let why = "9 of 12 runs are outside their error bounds";
+        let claim = |verdict| ClaimView {
+            id: "id".into(),
+            quotation: String::new(),
+            place: String::new(),
+            bound: String::new(),
+            measured: String::new(),
+            verdict,
+            recorded: None,
+            ours: false,
+            unstated: false,
+            certainty: String::new(),
+            reason: String::new(),
+            note: why.into(),
+        };
+        let claims = [claim(Verdict::Undecided), claim(Verdict::Fails)];
+        let table = TableView::of_claims("", claims.iter().map(|claim| ("Fig. 1", claim)));
+        let remarks: Vec<&String> = table.rows.iter().map(|row| &row[row.len() - 1]).collect();
+        assert_eq!(remarks, [why, ""]);
     }
 
     #[test]

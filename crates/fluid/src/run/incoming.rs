@@ -99,6 +99,6 @@ impl Sink for Kept {
     }
 
     fn add(&mut self, _: usize, _: usize, _: Shares, _: bool) {
-        unreachable!("senders behind conditioners advance in one part");
+        unreachable!("senders behind conditioners are not divided");
     }
 }

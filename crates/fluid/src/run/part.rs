@@ -8,7 +8,7 @@ use super::cohort::Cohort;
 use super::conditioner::Conditioner;
 use super::further::Further;
 use super::host::Host;
-use super::incoming::{Incoming, Kept, Sink};
+use super::incoming::{Kept, Sink};
 use super::queue::Queue;
 use super::way::{Signals, Ways};
 
@@ -21,7 +21,7 @@ pub(super) struct Senders {
     pub(super) further: Further,
     /// Those of the cohort that advances.
     signals: Signals,
-    /// Arrivals that wait for those of the parts before.
+    /// Arrivals that wait for those of the senders before.
     pub(super) kept: Kept,
 }
 
@@ -37,64 +37,42 @@ impl Senders {
             kept: Kept::default(),
         }
     }
+
+    /// Work in a phase, in steps of cohorts. An arrival behind a first queue takes a quarter of one.
+    pub(super) fn work(&self, phase: Phase<'_>) -> usize {
+        match phase {
+            Phase::Sending { times, .. } => self.cohorts.len() * times.len().saturating_sub(1),
+            Phase::Passing { ends, .. } => self.further.len() * ends.len() / 4,
+        }
+    }
 }
 
-/// Some steps in a row.
+/// The work of senders in some steps in a row.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Stretch<'a> {
-    /// Senders advance from the first of these times to the last, and their packets arrive at the first queue.
-    Senders { times: &'a [f64], step: f64 },
-    /// Packets arrive at the queues behind, at the ends of steps; the first one's index in the block.
-    Further { ends: &'a [f64], slot: usize },
+pub(super) enum Phase<'a> {
+    /// They advance from the first of these times to the last, and their packets arrive at the first queue.
+    Sending { times: &'a [f64], step: f64 },
+    /// Their packets arrive at the queues behind, at the ends of steps; the first one's index in the block.
+    Passing { ends: &'a [f64], slot: usize },
 }
 
-/// Senders of a run, which [advance](Part::advance) beside those of other parts.
-pub struct Part<'a> {
+/// Some senders in a phase.
+pub(super) struct Task<'a> {
     pub(super) senders: &'a mut Senders,
     pub(super) cohorts: &'a mut [Cohort],
     pub(super) hosts: &'a mut [Host],
     pub(super) queues: &'a [Queue],
     pub(super) conditioners: &'a [Conditioner],
-    pub(super) stretch: Stretch<'a>,
+    pub(super) phase: Phase<'a>,
 }
 
-impl fmt::Debug for Part<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part").field("groups", &self.senders.groups).finish_non_exhaustive()
-    }
-}
-
-/// With less work a thread takes longer to begin and to end, 60 us, than it saves: steps of cohorts, and steps of arrivals behind the
-/// first queues.
-const SHORT: usize = 500;
-const SHORT_FURTHER: usize = 2000;
-
-impl Part<'_> {
-    /// Whether its next advance takes less time than a thread for it would.
-    pub fn is_short(&self) -> bool {
-        match self.stretch {
-            Stretch::Senders { times, .. } => self.cohorts.len() * times.len().saturating_sub(1) < SHORT,
-            Stretch::Further { ends, .. } => self.senders.further.len() * ends.len() < SHORT_FURTHER,
-        }
-    }
-
-    /// Computes the part's share of some steps. The order of parts changes no bit, nor does it if they are computed on several threads.
-    pub fn advance(&mut self) {
-        let mut kept = core::mem::take(&mut self.senders.kept);
-        self.advance_into(&mut kept);
-        self.senders.kept = kept;
-    }
-
-    /// The same, of a run with one part: its arrivals are added at once.
-    pub(super) fn advance_alone(&mut self, incoming: &mut Incoming) {
-        self.advance_into(incoming);
-    }
-
-    fn advance_into<S: Sink>(&mut self, sink: &mut S) {
-        let Self { senders, cohorts, hosts, queues, conditioners, stretch } = self;
+impl Task<'_> {
+    /// Does it. Arrivals go into `sink`.
+    pub(super) fn run(&mut self, sink: &mut impl Sink) {
+        let Self { senders, cohorts, hosts, queues, conditioners, phase } = self;
         let Senders { groups, ways, further, signals, .. } = &mut **senders;
-        match *stretch {
-            Stretch::Senders { times, step } => {
+        match *phase {
+            Phase::Sending { times, step } => {
                 for cohort in cohorts.iter_mut() {
                     let host = &mut hosts[cohort.group - groups.start];
                     cohort.advance(times, step, (host, ways), queues, conditioners, signals);
@@ -103,7 +81,7 @@ impl Part<'_> {
                     }
                 }
             }
-            Stretch::Further { ends, slot } => {
+            Phase::Passing { ends, slot } => {
                 further.begin(ends, queues);
                 if conditioners.is_empty() {
                     further.arrive((ends, slot), ways, queues, conditioners, sink);
@@ -115,5 +93,74 @@ impl Part<'_> {
                 }
             }
         }
+    }
+
+    /// The same. Its arrivals are kept.
+    fn run_apart(&mut self) {
+        let mut kept = core::mem::take(&mut self.senders.kept);
+        self.run(&mut kept);
+        self.senders.kept = kept;
+    }
+}
+
+/// Some senders of a run, to be advanced once, perhaps on a thread of its own: it has work for one.
+pub struct Part<'a> {
+    tasks: Vec<Task<'a>>,
+}
+
+impl fmt::Debug for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part").field("tasks", &self.tasks.len()).finish()
+    }
+}
+
+impl<'a> Part<'a> {
+    /// Puts neighbours together, so that each part has work for a thread, if there is as much.
+    pub(super) fn of(tasks: Vec<Task<'a>>) -> Vec<Self> {
+        let works: Vec<usize> = tasks.iter().map(|task| task.senders.work(task.phase)).collect();
+        let mut tasks = tasks.into_iter();
+        let lengths = lengths(&works).into_iter();
+        lengths.map(|length| Self { tasks: tasks.by_ref().take(length).collect() }).collect()
+    }
+
+    /// Computes the part's share of some steps. Neither the order of parts nor their threads change a bit.
+    pub fn advance(&mut self) {
+        self.tasks.iter_mut().for_each(Task::run_apart);
+    }
+}
+
+/// With less work a thread takes longer to begin and to end, 60 us, than it saves [steps of cohorts].
+const LEAST: usize = 500;
+
+/// The lengths of pieces of a row of works, as many as there can be of [`LEAST`]; one piece, where there is less in all.
+fn lengths(works: &[usize]) -> Vec<usize> {
+    let (mut lengths, mut length, mut sum) = (Vec::new(), 0, 0);
+    for work in works {
+        (length, sum) = (length + 1, sum + work);
+        if sum >= LEAST {
+            lengths.push(length);
+            (length, sum) = (0, 0);
+        }
+    }
+    match lengths.last_mut() {
+        Some(last) => *last += length,
+        None => lengths.push(length),
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_piece_has_work_for_a_thread() {
+        let all = LEAST;
+        assert_eq!(lengths(&[all; 4]), [1, 1, 1, 1]);
+        assert_eq!(lengths(&[all / 2; 8]), [2, 2, 2, 2]);
+        assert_eq!(lengths(&[all - 1, 1, all - 1, 1]), [2, 2]);
+        assert_eq!(lengths(&[all, 1, 1, 1]), [4], "a thread for three steps does not pay");
+        assert_eq!(lengths(&[1, 1, all, all]), [3, 1]);
+        assert_eq!(lengths(&[1; 8]), [8]);
     }
 }

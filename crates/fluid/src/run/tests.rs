@@ -1,6 +1,5 @@
 //! Steps in a row, and one by one.
 
-use penstock_scenario::model::Rtt;
 use penstock_scenario::read::Document;
 
 use super::*;
@@ -28,20 +27,14 @@ flows.long = { from = "a", to = "d", rtt = "140 ms" }
 /// Packets sent and waiting after so many steps, of which senders and arrivals take no more in a row than that; and how many of
 /// each could be.
 fn after(scenario: &Scenario, count: u64, in_a_row: [u64; 2]) -> (Vec<f64>, [u64; 2]) {
-    after_in_parts(scenario, count, in_a_row, 1)
-}
-
-/// The same in so many parts, the last one first.
-fn after_in_parts(scenario: &Scenario, count: u64, in_a_row: [u64; 2], parts: usize) -> (Vec<f64>, [u64; 2]) {
     let step = 0.005;
-    let mut network = build(scenario, &Method::default(), parts).unwrap();
-    assert_eq!(network.senders.len(), parts);
+    let mut network = build(scenario, &Method::default(), 1).unwrap();
     let most = network.begin(count, step);
     let (block, onward) = (most.0.min(in_a_row[0]), most.1.min(in_a_row[1]));
     let mut done = 0;
     while done < count {
         let until = (done + block).min(count);
-        network.advance(done, until, onward, step, &mut |parts| parts.iter_mut().rev().for_each(Part::advance));
+        network.advance(done, until, onward, step, &mut |_| {});
         done = until;
     }
     let sent = network.cohorts.iter().map(|cohort| cohort.total.sent);
@@ -79,27 +72,8 @@ fn senders_in_a_row_go_as_one_by_one() {
     }
 }
 
-/// Senders in parts come to the bits of senders in one, whichever part is first: sums are in the order of the cohorts.
-#[test]
-fn senders_in_parts_come_to_the_same_bits() {
-    for dropping in [false, true] {
-        let mut scenario = parking_lot(dropping);
-        // Of two numbers either may be the first one.
-        for more in 1..=4 {
-            let long = scenario.groups["long"].clone();
-            let rtt = Rtt::Each(Time::from_seconds(0.140 + 0.007 * f64::from(more)));
-            scenario.groups.insert(format!("long{more}"), Group { rtt, ..long });
-        }
-        let (whole, _) = after(&scenario, 1000, [16, 16]);
-        for parts in [2, 3, 8] {
-            let (divided, _) = after_in_parts(&scenario, 1000, [16, 16], parts);
-            assert!(whole.iter().map(|x| x.to_bits()).eq(divided.iter().map(|x| x.to_bits())), "{parts}");
-        }
-    }
-}
-
 /// A link of a cohort is as much work as a cohort by itself: one flow over one link, a group of eight by eight starts, one over three.
-/// There are no more parts than groups, and one alone where conditioners add up what their customers send.
+/// There are no more parts than groups, and none of one group.
 #[test]
 fn parts_have_about_as_much_work_each() {
     let text = r#"
@@ -118,10 +92,14 @@ flows.long = { from = "a", to = "d" }
     let read = |text: &str| Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
     let scenario = read(text);
     // Work of 2, 16, 2 and 4: half of it is nearer to the end of the second group than to its start.
-    assert_eq!(ends(&scenario, 1), [0; 0]);
-    assert_eq!(ends(&scenario, 2), [2]);
-    assert_eq!(ends(&scenario, 3), [1, 2]);
-    assert_eq!(ends(&scenario, 4), [1, 2, 3]);
+    assert_eq!(begins(&scenario, 1), [0; 0]);
+    assert_eq!(begins(&scenario, 2), [2]);
+    assert_eq!(begins(&scenario, 3), [1, 2]);
+    assert_eq!(begins(&scenario, 4), [1, 2, 3]);
+    let mut last = scenario.clone();
+    last.groups.move_index(1, 3);
+    assert_eq!(begins(&last, 2), [3]);
+    assert_eq!(begins(&last, 4), [1, 2, 3], "each has a group");
     assert_eq!(Fluid::parts(&scenario, 3), Ok(3));
     assert_eq!(Fluid::parts(&scenario, 9), Ok(4));
     assert!(Fluid::parts(&parking_lot(false), 2).is_ok());

@@ -2,10 +2,10 @@
 //! `cargo test --release -p penstock-fluid --test suite large -- --ignored --nocapture`.
 
 use crate::scenarios::{aqm, cc, dumbbell, fig8, group};
-use penstock_fluid::{Fluid, Options, analyze};
+use penstock_fluid::{Fluid, Options, Part, analyze};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Rtt, Scenario, Start};
-use penstock_scenario::world::World;
+use penstock_scenario::world::{RunError, World};
 
 /// The most memory this process has held [MB], where the system says so.
 fn peak_mb() -> Option<f64> {
@@ -155,4 +155,59 @@ fn a_hundred_thousand_classes() {
 #[ignore = "a measurement; run in release"]
 fn a_tenth_of_it_all() {
     classes(10_000, 100, 1000.0);
+}
+
+/// A network of which each half has work for a thread, with flows that take marks, flows that end on them, and flows that do not.
+fn for_threads() -> Scenario {
+    let mut scenario = network(6000, 20, "leadlag", "price");
+    for (at, group) in scenario.groups.values_mut().enumerate() {
+        match at % 4 {
+            0 => group.cc = cc("newreno", &[]),
+            1 => group.cc = cc("fast", &[("alpha", 20.0)]),
+            _ => {}
+        }
+    }
+    for link in scenario.links.values_mut() {
+        link.delay = Time::from_seconds(0.01);
+        // Overloaded by far, so that prices rise at once.
+        link.rate = Rate(link.rate.0 / 100);
+    }
+    scenario.duration = Time::from_seconds(0.3);
+    scenario.warmup = Time::ZERO;
+    scenario.sample = scenario.duration;
+    scenario
+}
+
+/// Senders in parts come to the bits of senders in one, on threads or the last part first. Six thousand of them have work for as many
+/// threads as there are parts.
+#[test]
+fn senders_in_parts_come_to_the_same_bits() {
+    let scenario = for_threads();
+    let whole = Fluid::default().run(&scenario, &mut |_| true).unwrap();
+    assert!(whole.summary.whole.links.values().all(|link| link.marks > 0 && link.drops > 0));
+    let whole = format!("{whole:?}");
+    for (parts, threads) in [(2, false), (2, true), (5, true)] {
+        let mut calls = [0; 2];
+        let mut crew = |parts: &mut [Part<'_>]| {
+            calls[0] += 1;
+            calls[1] = calls[1].max(parts.len());
+            if threads {
+                std::thread::scope(|scope| parts.iter_mut().for_each(|part| _ = scope.spawn(|| part.advance())));
+            } else {
+                parts.iter_mut().rev().for_each(Part::advance);
+            }
+        };
+        let divided = Fluid::default().run_in_parts(&scenario, &mut |_| true, parts, &mut crew).unwrap();
+        // Steps of senders in blocks, and of arrivals behind the first links in shorter ones.
+        assert!(calls[0] > 12, "{calls:?}");
+        assert_eq!(calls[1], parts);
+        assert!(whole == format!("{divided:?}"), "{parts}, {threads}");
+    }
+}
+
+#[test]
+fn a_run_in_parts_can_be_stopped() {
+    let mut crew = |parts: &mut [Part<'_>]| parts.iter_mut().for_each(Part::advance);
+    let stopped = Fluid::default().run_in_parts(&for_threads(), &mut |_| false, 3, &mut crew);
+    assert!(matches!(stopped, Err(RunError::Stopped)), "{stopped:?}");
 }

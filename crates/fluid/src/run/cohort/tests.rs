@@ -6,7 +6,7 @@ use penstock_scenario::read::Document;
 use penstock_scenario::world::RunError;
 
 use super::*;
-use crate::run::{Method, build, through};
+use crate::run::{Method, Part, build, through};
 
 /// Ten packets, until a round trip ends: then something else.
 #[derive(Debug)]
@@ -67,4 +67,29 @@ flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "ne
         assert_eq!(*output, format!("a window of {} packets and a gap of {} s", says[0], says[1]));
     }
     run([12.0, 0.002]).unwrap();
+}
+
+/// It is the same error where the senders are divided, and the law is one of the last of them.
+#[test]
+fn so_it_does_in_parts() {
+    let text = r#"
+format = 1
+duration = "1 s"
+links.b = { from = "l", to = "r", rate = "10 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+defaults.flows = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "newreno" } }
+flows.f = {}
+flows.g = {}
+flows.h = {}
+"#;
+    let scenario = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+    let error = |parts: usize| {
+        let method = Method::default();
+        let mut network = build(&scenario, &method, parts).unwrap();
+        assert_eq!(network.senders.len(), parts);
+        network.hosts[2].replace(Box::new(Dense::new(Odd([f64::NAN, 0.0]))));
+        let crew = &mut |parts: &mut [Part<'_>]| parts.iter_mut().for_each(Part::advance);
+        through(network, &scenario, &method, &mut |_| true, crew).expect_err("it has no result").to_string()
+    };
+    assert!(error(1).contains("flows.h"), "{}", error(1));
+    assert_eq!(error(1), error(3));
 }
