@@ -3,15 +3,20 @@
 
 use penstock_law::cc::{Event, Marks};
 use penstock_law::quantity::Time;
+use penstock_link::Port;
+use penstock_scenario::seed::Coins;
 use penstock_scenario::world::{GoesOn, RunError};
 
-use crate::engine::{BETWEEN_LOOKS, Engine, cross};
-use crate::flow::Opening;
+use crate::agenda::Agenda;
+use crate::engine::{BETWEEN_LOOKS, Engine, Hop, Numbering, cross};
+use crate::flow::{Flow, Group, Opening};
 use crate::kind::{OfKind, Plain};
+use crate::line::Line;
+use crate::loss::Losses;
 use crate::packet::{CWR, ECE, FIN, Packet};
 use crate::receiver::Reply;
-use crate::sender::window::Ack;
-use crate::station::Station;
+use crate::sender::window::{Ack, Allowed};
+use crate::station::{Link, Station};
 
 /// Ends the run, of which nothing comes, if somebody wants that: whether it ends.
 #[cold]
@@ -30,8 +35,9 @@ impl Engine {
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
     pub(crate) fn hear_plainly(&mut self, at: usize, reply: Reply) {
+        let now = self.now;
         let flow = &mut self.flows[at];
-        let group = &self.groups[flow.group as usize];
+        let group = &mut self.groups[flow.group as usize];
         // An echo that begins no congestion event is of a packet sent before the last one.
         let marked = reply.flags & ECE != 0;
         let is_plain = reply.is_plain() && !group.probes;
@@ -39,7 +45,22 @@ impl Engine {
             && (!marked || group.marks != Marks::Congestion || flow.data.is_before_event(reply.tx))
             && let Some((tx, sent)) = flow.data.hear_next(reply.seq, reply.tx)
         {
-            self.heard_next(at, tx, sent, marked);
+            let allowed = heard_next(flow, group, (tx, sent), marked, now);
+            if let Some(allowed) = allowed
+                && !flow.allow(allowed, group.paced, now)
+            {
+                return self.refuse(at, allowed);
+            }
+            let most = if now < flow.until { group.receive_segments } else { 0 };
+            let Some(count) = flow.data.may_begin::<Plain>(flow.window, most) else {
+                return self.send_in_turn::<Plain>(at);
+            };
+            let mut outlet = outlet(
+                (&mut self.links, &mut self.lines, &mut self.agenda),
+                (flow.out, self.numbering, &self.keys),
+                (self.goes_on.as_ref(), &mut self.fault, &mut self.end),
+            );
+            begin::<Plain>(flow, group, at, now, count, &mut outlet);
         } else {
             self.hear_of_more(at, reply);
         }
@@ -49,38 +70,6 @@ impl Engine {
     #[inline(never)]
     pub(crate) fn hear_of_more(&mut self, at: usize, reply: Reply) {
         self.hear::<Plain>(at, reply);
-    }
-
-    /// The same as [`Engine::hear`], after an acknowledgement of the next segment, outside of recovery, that begins no congestion event:
-    /// most are such. Transmission `tx`, the oldest one, caused it, and was sent at `sent`. The group is a plain one. This is the fast path
-    /// (header prediction) of TCP since 4.3BSD-Reno.
-    #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
-    #[inline(always)]
-    fn heard_next(&mut self, at: usize, tx: u64, sent: u64, marked: bool) {
-        let flow = &mut self.flows[at];
-        let group = &mut self.groups[flow.group as usize];
-        let (index, now) = (flow.index as usize, Time(self.now));
-        let rtt = flow.round_trip::<Plain>(group, tx, Some(sent), self.now);
-        let grows = flow.window < group.receive_window;
-        let ack = Ack { rtt, packets: 1, marked: u32::from(marked), grows, window: flow.window, probe: None };
-        let mut allowed = group.windows.ack(index, now, ack);
-        if tx >= flow.round {
-            flow.round = flow.data.next_tx();
-            if grows && group.windows.known(index) {
-                allowed = Some(group.windows.on(index, now, Event::Round));
-            }
-        }
-        if flow.data.idle() {
-            flow.timer.stop();
-        } else {
-            flow.timer.restart(self.now);
-        }
-        if let Some(allowed) = allowed
-            && !flow.allow(allowed, group.paced, self.now)
-        {
-            return self.refuse(at, allowed);
-        }
-        self.send_new::<Plain>(at);
     }
 
     #[inline(never)]
@@ -98,49 +87,109 @@ impl Engine {
     #[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
     #[inline(always)]
     pub(super) fn send_new<K: OfKind>(&mut self, at: usize) {
-        let Self { now, flows, groups, agenda, numbering, .. } = self;
-        let now = *now;
-        let flow = &mut flows[at];
-        let group = &groups[flow.group as usize];
+        let now = self.now;
+        let flow = &mut self.flows[at];
+        let group = &self.groups[flow.group as usize];
         let most = if now < flow.until { group.receive_segments } else { 0 };
         let count = flow.data.may_begin::<K>(flow.window, most);
         let is_open = K::PLAIN || flow.opening == Opening::Done;
         let Some(count) = count.filter(|_| is_open) else { return self.send_in_turn::<K>(at) };
-        let (hop, paces, before) = (flow.out, flow.burst.paces(), flow.sent.packets);
-        let (link, lines) = (&mut self.links[hop.port as usize], &mut self.lines);
-        let Station::Port(port) = &mut link.station else { unreachable!("the kind of a group goes by its first link") };
-        for sent in 0..count {
-            if paces && let Some(due) = flow.burst.wait(now) {
-                if !flow.burst.scheduled {
-                    flow.burst.scheduled = true;
-                    agenda.schedule_last(numbering.send + at as u32, due.min(group.next_step));
-                }
-                break;
-            }
-            flow.burst.sent::<true>(now);
-            let (seq, tx) = flow.data.begin::<K>(now);
-            if sent == 0
-                && let Some(look) = flow.timer.sent(now)
-            {
-                agenda.schedule_last(numbering.timeout + at as u32, look);
-            }
-            flow.sent.packets += 1;
-            if flow.sent.packets & BETWEEN_LOOKS == 0
-                && stops(self.goes_on.as_ref(), &mut self.fault, &mut self.end, now)
-            {
-                break;
-            }
-            let last = seq + 1 == flow.data.limit;
-            let size = if last { flow.last_size } else { flow.size };
-            let flags = flow.flags | if K::TODAY && last && group.handshake { FIN } else { 0 };
-            flow.flags &= !CWR;
-            let packet = Packet { flow: at as u32, seq: seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
-            if !cross(packet, now, hop.line, port, (link.coins, &mut link.losses, &self.keys), lines, agenda) {
-                flow.sent.lost += 1;
-            }
+        let mut outlet = outlet(
+            (&mut self.links, &mut self.lines, &mut self.agenda),
+            (flow.out, self.numbering, &self.keys),
+            (self.goes_on.as_ref(), &mut self.fault, &mut self.end),
+        );
+        begin::<K>(flow, group, at, now, count, &mut outlet);
+    }
+}
+
+/// Where a sender's packets go.
+struct Outlet<'a> {
+    hop: Hop,
+    port: &'a mut Port,
+    coins: Coins,
+    losses: &'a mut Losses,
+    lines: &'a mut [Line],
+    agenda: &'a mut Agenda,
+    numbering: Numbering,
+    keys: &'a [u64],
+    goes_on: Option<&'a GoesOn>,
+    fault: &'a mut Option<RunError>,
+    end: &'a mut u64,
+}
+
+#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+#[inline(always)]
+fn outlet<'a>(
+    (links, lines, agenda): (&'a mut [Link], &'a mut [Line], &'a mut Agenda),
+    (hop, numbering, keys): (Hop, Numbering, &'a [u64]),
+    (goes_on, fault, end): (Option<&'a GoesOn>, &'a mut Option<RunError>, &'a mut u64),
+) -> Outlet<'a> {
+    let Link { station, coins, losses, .. } = &mut links[hop.port as usize];
+    let Station::Port(port) = station else { unreachable!("the kind of a group goes by its first link") };
+    Outlet { hop, port, coins: *coins, losses, lines, agenda, numbering, keys, goes_on, fault, end }
+}
+
+/// The same as [`Engine::hear`], after an acknowledgement of the next segment, outside of recovery, that begins no congestion event:
+/// most are such. Transmission `tx`, the oldest one, caused it, and was sent at `sent`. The group is a plain one. This is the fast path
+/// (header prediction) of TCP since 4.3BSD-Reno.
+#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+#[inline(always)]
+fn heard_next(flow: &mut Flow, group: &mut Group, (tx, sent): (u64, u64), marked: bool, now: u64) -> Option<Allowed> {
+    let index = flow.index as usize;
+    let rtt = flow.round_trip::<Plain>(group, tx, Some(sent), now);
+    let grows = flow.window < group.receive_window;
+    let ack = Ack { rtt, packets: 1, marked: u32::from(marked), grows, window: flow.window, probe: None };
+    let mut allowed = group.windows.ack(index, Time(now), ack);
+    if tx >= flow.round {
+        flow.round = flow.data.next_tx();
+        if grows && group.windows.known(index) {
+            allowed = Some(group.windows.on(index, Time(now), Event::Round));
         }
-        if K::TODAY && flow.sent.packets > before {
-            flow.data.begun(now);
+    }
+    if flow.data.idle() {
+        flow.timer.stop();
+    } else {
+        flow.timer.restart(now);
+    }
+    allowed
+}
+
+/// Sends so many new packets, or as many as pacing lets go.
+#[expect(clippy::inline_always, reason = "measured, see `Engine::forward`")]
+#[inline(always)]
+fn begin<K: OfKind>(flow: &mut Flow, group: &Group, at: usize, now: u64, count: u64, outlet: &mut Outlet<'_>) {
+    let (paces, before) = (flow.burst.paces(), flow.sent.packets);
+    for sent in 0..count {
+        if paces && let Some(due) = flow.burst.wait(now) {
+            if !flow.burst.scheduled {
+                flow.burst.scheduled = true;
+                outlet.agenda.schedule_last(outlet.numbering.send + at as u32, due.min(group.next_step));
+            }
+            break;
         }
+        flow.burst.sent::<true>(now);
+        let (seq, tx) = flow.data.begin::<K>(now);
+        if sent == 0
+            && let Some(look) = flow.timer.sent(now)
+        {
+            outlet.agenda.schedule_last(outlet.numbering.timeout + at as u32, look);
+        }
+        flow.sent.packets += 1;
+        if flow.sent.packets & BETWEEN_LOOKS == 0 && stops(outlet.goes_on, outlet.fault, outlet.end, now) {
+            break;
+        }
+        let last = seq + 1 == flow.data.limit;
+        let size = if last { flow.last_size } else { flow.size };
+        let flags = flow.flags | if K::TODAY && last && group.handshake { FIN } else { 0 };
+        flow.flags &= !CWR;
+        let packet = Packet { flow: at as u32, seq: seq as u32, tx: tx as u32, size, flags, ..Packet::default() };
+        let Outlet { hop, port, coins, losses, lines, agenda, keys, .. } = outlet;
+        if !cross(packet, now, hop.line, port, (*coins, losses, keys), lines, agenda) {
+            flow.sent.lost += 1;
+        }
+    }
+    if K::TODAY && flow.sent.packets > before {
+        flow.data.begun(now);
     }
 }

@@ -75,10 +75,10 @@ impl Records {
         self.keeps(tx).then(|| self.ring[self.slot(tx)].sent)
     }
 
-    /// The oldest transmission was delivered, and is forgotten, if it is in flight: when it was sent.
+    /// Forgets the oldest transmission, which was delivered, if it is in flight: its record.
     #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
     #[inline(always)]
-    pub(super) fn take_oldest(&mut self) -> Option<u64> {
+    pub(super) fn take_oldest(&mut self) -> Option<&mut Record> {
         if self.base == self.next {
             return None;
         }
@@ -87,9 +87,8 @@ impl Records {
         if record.fate != Fate::InFlight {
             return None;
         }
-        record.fate = Fate::Delivered;
         self.base += 1;
-        Some(record.sent)
+        Some(record)
     }
 
     /// When the oldest transmission that is kept was sent.
@@ -137,6 +136,28 @@ impl Records {
             }
         }
         found
+    }
+
+    /// The same as [`Records::settle`], where the oldest that is kept is most often of segment `cumulative`.
+    #[expect(clippy::inline_always, reason = "measured: on the way of every packet")]
+    #[inline(always)]
+    pub(super) fn settle_in_order(&mut self, cumulative: u64) {
+        if self.base == self.next {
+            return;
+        }
+        let at = self.slot(self.base);
+        let Record { seq, fate, .. } = self.ring[at];
+        prefetch_index(&self.ring, at + 1);
+        if seq != cumulative as u32 || fate != Fate::InFlight {
+            self.settle_out_of_order(cumulative);
+        }
+    }
+
+    /// Segments that were sent again are among others.
+    #[cold]
+    #[inline(never)]
+    fn settle_out_of_order(&mut self, cumulative: u64) {
+        self.settle(cumulative, |_| {});
     }
 
     /// Forgets the oldest ones that are settled: below `cumulative`, delivered, or lost. Calls `covered` for each that

@@ -94,7 +94,9 @@ impl Sack {
         if self.delivered > tx || !self.lost.is_empty() {
             return None;
         }
-        let sent = records.take_oldest()?;
+        let record = records.take_oldest()?;
+        record.fate = Fate::Delivered;
+        let sent = record.sent;
         self.in_flight -= 1;
         self.told = 1;
         self.delivered = tx + 1;
