@@ -154,9 +154,8 @@ pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) ->
             };
             let mut point =
                 Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
-            match Answer::of(&cell.scenario, options, &|_| interrupt::leave_if_stopped()) {
-                Ok(answer) => {
-                    let (verdict, margins) = answer.verdict();
+            match Answer::verdict_of(&cell.scenario, options, &|_| interrupt::leave_if_stopped()) {
+                Ok((verdict, margins)) => {
                     point.verdict = Some(verdict);
                     if let Some(margins) = margins {
                         point.gain_margin = margins.gain_margin;

@@ -23,7 +23,7 @@ use crate::response::{Hop, Loop, Member};
 use crate::source::{Clocking, Signal, Source};
 use bench::{Bench, Class, bench, check_buffer, classes};
 pub(crate) use models::around;
-use models::models;
+use models::{decided, models};
 use remarks::{assumptions, starts_over_a_queue, warnings};
 
 /// Roots of each model that are kept.
@@ -244,7 +244,7 @@ pub fn analyze_watched(
     options: &Options,
     watch: &dyn Fn(Busy),
 ) -> Result<Analysis, AnalysisError> {
-    let Solved { classes, bench, equilibrium, binding, program, closed } = solved(scenario, options, watch)?;
+    let Solved { classes, bench, equilibrium, binding, program, closed } = solved(scenario, options, watch, true)?;
     let Bench { names, links, routes, mut sources } = bench;
     let misled = starts_over_a_queue(scenario, &classes, &routes, &mut sources, &equilibrium);
     let names_of: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
@@ -305,9 +305,17 @@ pub fn closed_loop(
     options: &Options,
     watch: &dyn Fn(Busy),
 ) -> Result<(Loop, Vec<String>), AnalysisError> {
-    let solved = solved(scenario, options, watch)?;
+    let solved = solved(scenario, options, watch, false)?;
     let names = solved.binding.iter().map(|l| solved.bench.names[*l].to_owned()).collect();
     Ok((solved.closed, names))
+}
+
+/// The margins and the verdict of [`analyze`], those of its last model, without the rest of it.
+///
+/// # Errors
+/// As [`analyze`].
+pub(crate) fn margins(scenario: &Scenario, options: &Options, watch: &dyn Fn(Busy)) -> Result<Margins, AnalysisError> {
+    Ok(decided(&solved(scenario, options, watch, false)?.closed, watch))
 }
 
 /// A scenario at equilibrium, and its loop there.
@@ -321,7 +329,13 @@ struct Solved<'a> {
     closed: Loop,
 }
 
-fn solved<'a>(scenario: &'a Scenario, options: &Options, watch: &dyn Fn(Busy)) -> Result<Solved<'a>, AnalysisError> {
+/// With `program`, the equilibrium is computed a second time, as a convex program.
+fn solved<'a>(
+    scenario: &'a Scenario,
+    options: &Options,
+    watch: &dyn Fn(Busy),
+    program: bool,
+) -> Result<Solved<'a>, AnalysisError> {
     let classes = classes(scenario, options);
     if classes.is_empty() {
         return Err(AnalysisError::NoFlows { at_s: options.at.map(Time::seconds) });
@@ -335,7 +349,7 @@ fn solved<'a>(scenario: &'a Scenario, options: &Options, watch: &dyn Fn(Busy)) -
     let binding: Vec<usize> = (0..links.len()).filter(|l| equilibrium.links[*l].binding).collect();
     let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
     let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
-    let program = program::check(sources, routes, &equilibrium, &capacities, &wanted);
+    let program = if program { program::check(sources, routes, &equilibrium, &capacities, &wanted) } else { None };
     let mut members = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
         let at = &equilibrium.sources[i];

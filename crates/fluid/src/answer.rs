@@ -3,7 +3,7 @@
 use penstock_scenario::model::Scenario;
 use serde::Serialize;
 
-use crate::analysis::{Analysis, Busy, Options, analyze_watched};
+use crate::analysis::{self, Analysis, Busy, Options, analyze_watched};
 use crate::contracts::{self, Contracts};
 use crate::error::AnalysisError;
 use crate::margin::{Margins, Verdict};
@@ -45,6 +45,24 @@ impl Answer {
             return Ok(Self::Outer(outer::analyze(scenario)?));
         }
         Ok(Self::Network(Box::new(analyze_watched(scenario, options, busy)?)))
+    }
+
+    /// The same as [`Answer::of`] and [`Answer::verdict`], in less time for a network: nothing else of it is computed.
+    ///
+    /// # Errors
+    /// As [`Answer::of`].
+    pub fn verdict_of(
+        scenario: &Scenario,
+        options: &Options,
+        busy: &dyn Fn(Busy),
+    ) -> Result<(Verdict, Option<Margins>), AnalysisError> {
+        if contracts::has_any(scenario) || outer::has_any(scenario) || options.disturbance {
+            let answer = Self::of(scenario, options, busy)?;
+            let (verdict, margins) = answer.verdict();
+            return Ok((verdict, margins.cloned()));
+        }
+        let margins = analysis::margins(scenario, options, busy)?;
+        Ok((margins.verdict, Some(margins)))
     }
 
     /// Limits of the result, a sentence each.

@@ -25,6 +25,27 @@ pub(super) fn models(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec
     models
 }
 
+/// The margins of the last model of [`models`], and no more: of the last one that counts more than those before it.
+pub(super) fn decided(closed: &Loop, watch: &dyn Fn(Busy)) -> Margins {
+    let model = LoopModel::ALL.into_iter().rev().find(|model| closed.adds(*model)).unwrap_or(LoopModel::Laws);
+    let parts = closed.parts();
+    let taken = Cell::new(0);
+    let count = || {
+        taken.set(taken.get() + 1);
+        watch(Busy::Loop(model, taken.get()));
+    };
+    together(&parts, parts.iter().map(|(_, part)| measured(part, model, &count).0))
+}
+
+/// The worst of the margins of all parts.
+fn together(parts: &[(Vec<usize>, Loop)], of_parts: impl Iterator<Item = Margins>) -> Margins {
+    let mut margins = Margins::worst(of_parts);
+    if parts.iter().any(|(_, part)| part.members.iter().any(|m| m.response.is_ack_clocked())) {
+        margins.delay_margin_s = None;
+    }
+    margins
+}
+
 /// The result of one part of a loop in one model.
 struct Followed {
     margins: Margins,
@@ -39,10 +60,7 @@ fn read(parts: &[(Vec<usize>, Loop)], model: LoopModel, names: &[&str], watch: &
         watch(Busy::Loop(model, taken.get()));
     };
     let followed: Vec<Followed> = parts.iter().map(|(_, part)| follow(part, model, &count)).collect();
-    let mut margins = Margins::worst(followed.iter().map(|f| f.margins.clone()));
-    if parts.iter().any(|(_, part)| part.members.iter().any(|m| m.response.is_ack_clocked())) {
-        margins.delay_margin_s = None;
-    }
+    let margins = together(parts, followed.iter().map(|f| f.margins.clone()));
     let mut roots: Vec<Complex> = followed.iter().flat_map(|f| f.roots.iter().copied()).collect();
     roots.sort_by(|a, b| b.re.total_cmp(&a.re));
     roots.truncate(ROOTS);
@@ -64,32 +82,38 @@ fn read(parts: &[(Vec<usize>, Loop)], model: LoopModel, names: &[&str], watch: &
 
 /// Margins, loci and roots of one part.
 fn follow(part: &Loop, model: LoopModel, count: &dyn Fn()) -> Followed {
-    let (slowest_s, fastest_s) = part.span();
-    let span = Span { slowest_s, fastest_s };
-    let gain = |s: Complex| {
-        count();
-        part.gain(s, model)
-    };
+    let (margins, loci) = measured(part, model, count);
     let matrix = |s: Complex| {
         count();
-        part.matrix(s, model)
+        if part.links.len() == 1 { vec![vec![part.gain(s, model)]] } else { part.matrix(s, model) }
     };
-    let alone = |s: Complex| vec![vec![gain(s)]];
-    let (mut margins, loci, roots) = if part.links.len() == 1 {
+    let roots = rightmost(&matrix, &loci, part.span().0, ROOTS);
+    Followed { margins, loci, roots }
+}
+
+/// Margins and loci of one part.
+fn measured(part: &Loop, model: LoopModel, count: &dyn Fn()) -> (Margins, Vec<Vec<(f64, Complex)>>) {
+    let (slowest_s, fastest_s) = part.span();
+    let span = Span { slowest_s, fastest_s };
+    let (mut margins, loci) = if part.links.len() == 1 {
+        let gain = |s: Complex| {
+            count();
+            part.gain(s, model)
+        };
         let (margins, locus) = margins_and_locus(&gain, span);
-        let loci = vec![locus];
-        let roots = rightmost(&alone, &loci, slowest_s, ROOTS);
-        (margins, loci, roots)
+        (margins, vec![locus])
     } else {
-        let (margins, loci) = matrix_margins(&matrix, span);
-        let roots = rightmost(&matrix, &loci, slowest_s, ROOTS);
-        (margins, loci, roots)
+        let matrix = |s: Complex| {
+            count();
+            part.matrix(s, model)
+        };
+        matrix_margins(&matrix, span)
     };
     if part.links.iter().any(|l| l.runs_away) || part.members.iter().any(|m| m.response.runs_away) {
         // The count of encirclements supposes that each law alone is stable or at the border.
         margins.verdict = Verdict::Undecided;
     }
-    Followed { margins, loci, roots }
+    (margins, loci)
 }
 
 /// The class of a part whose own loop is nearest to -1 at the critical frequency [rad/s], as its index among all classes.

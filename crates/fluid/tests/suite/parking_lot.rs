@@ -3,7 +3,7 @@
 use crate::scenarios::{aqm, cc, dumbbell, group, off};
 use penstock_fluid::analysis::closed_loop;
 use penstock_fluid::theory::network::{Network, NetworkSource};
-use penstock_fluid::{Analysis, AnalysisError, Complex, LoopModel, Options, Verdict, analyze};
+use penstock_fluid::{Analysis, AnalysisError, Answer, Complex, LoopModel, Options, Verdict, analyze};
 use penstock_law::quantity::{Rate, Time};
 use penstock_scenario::model::{Group, Link, Scenario};
 
@@ -229,4 +229,38 @@ fn what_is_dropped_does_not_arrive_at_the_next_link() {
     assert!(off((x[0] * (1.0 - p[0]) + x[2]) * (1.0 - p[1]), 10_000.0) < 1e-9, "{x:?} {p:?}");
     let path = 1.0 - (1.0 - p[0]) * (1.0 - p[1]);
     assert!(off(a.classes[0].drop_probability, path) < 1e-9);
+}
+
+/// The verdict alone is that of the whole analysis, with its margins to the bit: of one link and of two, with and without estimators,
+/// sampled laws, clocks of acknowledgements, and parts without a common class.
+#[test]
+fn the_verdict_alone_is_that_of_the_analysis() {
+    let one = |law: &str, queue: &str, set: &[(&str, f64)]| {
+        let groups = vec![group(3, 0.05, cc(law, &[])), group(4, 0.12, cc(law, &[]))];
+        dumbbell(30e6, 1000, &aqm(queue, set), groups)
+    };
+    let mut two = one("fast", "droptail", &[]);
+    let second = two.links[0].clone();
+    two.links.insert("second".into(), second);
+    two.groups[1].forward = vec!["second".into()];
+    let mut long = two.clone();
+    long.groups[0].forward.push("second".into());
+    let scenarios = [
+        one("fast", "droptail", &[]),
+        one("newreno", "pi", &[("ecn", 1.0)]),
+        one("newreno", "red", &[("ecn", 1.0)]),
+        one("leadlag", "price", &[]),
+        two,
+        long,
+    ];
+    let mut models = Vec::new();
+    for scenario in scenarios {
+        let whole = Answer::of(&scenario, &Options::default(), &|_| ()).unwrap();
+        let (verdict, margins) = whole.verdict();
+        let alone = Answer::verdict_of(&scenario, &Options::default(), &|_| ()).unwrap();
+        assert_eq!(format!("{alone:?}"), format!("{:?}", (verdict, margins)), "{}", scenario.title);
+        let Answer::Network(analysis) = whole else { panic!("no network") };
+        models.push(analysis.models[2].margins == analysis.models[0].margins);
+    }
+    assert!(models.contains(&true) && models.contains(&false), "{models:?}");
 }
