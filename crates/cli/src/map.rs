@@ -1,5 +1,7 @@
 //! Stability maps: the verdict of the analysis over a grid of two keys of a scenario.
 
+use std::sync::atomic::AtomicBool;
+
 use penstock_fluid::{Answer, Options, Verdict};
 use penstock_report::figure::{Axis, Figure, Line, Style};
 use penstock_report::page::{Column, TableView};
@@ -7,7 +9,7 @@ use serde::Serialize;
 
 use crate::arguments::{Analyze, Changes};
 use crate::failure::Failure;
-use crate::{interrupt, scenario};
+use crate::{interrupt, jobs, scenario};
 
 /// A verdict over a grid.
 #[derive(Debug, Serialize)]
@@ -136,37 +138,34 @@ pub(crate) fn axes(arguments: &Analyze) -> Result<Option<[Along; 2]>, Failure> {
     Ok(Some([x, y].map(|along| along.whole_where_asked(arguments))))
 }
 
-/// Computes the map of `arguments`.
+/// Computes the map of `arguments`, its points on as many threads as there are processors.
 pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) -> Result<Map, Failure> {
-    let mut cells = Vec::new();
-    for at_x in &x.values {
-        for at_y in &y.values {
-            // Of use within another program alone: Ctrl-C ends a command that analyses.
-            if interrupt::stopped() {
-                return Err(Failure::Stopped);
-            }
-            let mut set = arguments.changes.set.clone();
-            set.extend([x.set(*at_x), y.set(*at_y)]);
-            let document = scenario::document(&arguments.file, None, &Changes { set })?;
-            let all = scenario::cells(&document)?;
-            let [cell] = all.as_slice() else {
-                return Err(Failure::Input("--stability-map: the file is a sweep; a map is of one scenario".into()));
-            };
-            let mut point =
-                Point { x: *at_x, y: *at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
-            match Answer::verdict_of(&cell.scenario, options, &|_| interrupt::leave_if_stopped()) {
-                Ok((verdict, margins)) => {
-                    point.verdict = Some(verdict);
-                    if let Some(margins) = margins {
-                        point.gain_margin = margins.gain_margin;
-                        point.phase_margin_deg = margins.phase_margin_deg;
-                    }
+    let grid: Vec<(f64, f64)> =
+        x.values.iter().flat_map(|at_x| y.values.iter().map(move |at_y| (*at_x, *at_y))).collect();
+    let one = |at: usize| {
+        let (at_x, at_y) = grid[at];
+        let mut set = arguments.changes.set.clone();
+        set.extend([x.set(at_x), y.set(at_y)]);
+        let document = scenario::document(&arguments.file, None, &Changes { set })?;
+        let all = scenario::cells(&document)?;
+        let [cell] = all.as_slice() else {
+            return Err(Failure::Input("--stability-map: the file is a sweep; a map is of one scenario".into()));
+        };
+        let mut point = Point { x: at_x, y: at_y, verdict: None, gain_margin: None, phase_margin_deg: None, why: None };
+        match Answer::verdict_of(&cell.scenario, options, &|_| interrupt::leave_if_stopped()) {
+            Ok((verdict, margins)) => {
+                point.verdict = Some(verdict);
+                if let Some(margins) = margins {
+                    point.gain_margin = margins.gain_margin;
+                    point.phase_margin_deg = margins.phase_margin_deg;
                 }
-                Err(e) => point.why = Some(e.to_string()),
             }
-            cells.push(point);
+            Err(e) => point.why = Some(e.to_string()),
         }
-    }
+        Ok(point)
+    };
+    let order: Vec<usize> = (0..grid.len()).collect();
+    let cells = jobs::side_by_side(&order, jobs::threads(None), &AtomicBool::new(false), &one)?;
     Ok(Map { x, y, cells })
 }
 
