@@ -138,6 +138,10 @@ pub(crate) fn axes(arguments: &Analyze) -> Result<Option<[Along; 2]>, Failure> {
     Ok(Some([x, y].map(|along| along.whole_where_asked(arguments))))
 }
 
+/// Threads at the most. An analysis allocates much, and the allocator of musl lets one thread at a time in: two of them took twice as
+/// long as one.
+const THREADS: Option<usize> = if cfg!(target_env = "musl") { Some(1) } else { None };
+
 /// Computes the map of `arguments`, its points on as many threads as there are processors.
 pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) -> Result<Map, Failure> {
     let grid: Vec<(f64, f64)> =
@@ -165,7 +169,7 @@ pub(crate) fn map(arguments: &Analyze, [x, y]: [Along; 2], options: &Options) ->
         Ok(point)
     };
     let order: Vec<usize> = (0..grid.len()).collect();
-    let cells = jobs::side_by_side(&order, jobs::threads(None), &AtomicBool::new(false), &one)?;
+    let cells = jobs::side_by_side(&order, jobs::threads(THREADS), &AtomicBool::new(false), &one)?;
     Ok(Map { x, y, cells })
 }
 
