@@ -29,12 +29,17 @@ pub(super) fn models(closed: &Loop, names: &[&str], watch: &dyn Fn(Busy)) -> Vec
 pub(super) fn decided(closed: &Loop, watch: &dyn Fn(Busy)) -> Margins {
     let model = LoopModel::ALL.into_iter().rev().find(|model| closed.adds(*model)).unwrap_or(LoopModel::Laws);
     let parts = closed.parts();
+    let count = counter(model, watch);
+    together(&parts, parts.iter().map(|(_, part)| measured(part, model, &count).0))
+}
+
+/// Counts the frequencies at which a model is taken.
+fn counter(model: LoopModel, watch: &dyn Fn(Busy)) -> impl Fn() {
     let taken = Cell::new(0);
-    let count = || {
+    move || {
         taken.set(taken.get() + 1);
         watch(Busy::Loop(model, taken.get()));
-    };
-    together(&parts, parts.iter().map(|(_, part)| measured(part, model, &count).0))
+    }
 }
 
 /// The worst of the margins of all parts.
@@ -54,11 +59,7 @@ struct Followed {
 }
 
 fn read(parts: &[(Vec<usize>, Loop)], model: LoopModel, names: &[&str], watch: &dyn Fn(Busy)) -> LoopResult {
-    let taken = Cell::new(0);
-    let count = || {
-        taken.set(taken.get() + 1);
-        watch(Busy::Loop(model, taken.get()));
-    };
+    let count = counter(model, watch);
     let followed: Vec<Followed> = parts.iter().map(|(_, part)| follow(part, model, &count)).collect();
     let margins = together(parts, followed.iter().map(|f| f.margins.clone()));
     let mut roots: Vec<Complex> = followed.iter().flat_map(|f| f.roots.iter().copied()).collect();

@@ -64,7 +64,7 @@ impl Incoming {
     /// Adds what was kept, in the order in which it came.
     pub(super) fn add_all(&mut self, kept: &mut Kept) {
         for one in kept.0.drain(..) {
-            self.sums[one.link as usize * self.steps + one.slot as usize].add_green(one.packets, one.droppable);
+            self.add_green(one.link as usize, one.slot as usize, one.packets, one.droppable);
         }
     }
 }

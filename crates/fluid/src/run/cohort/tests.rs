@@ -43,16 +43,24 @@ impl Law<f64> for Odd {
     }
 }
 
-/// The run ends at an invalid output of the law, with the law's name, and not with numbers that are none.
-#[test]
-fn a_law_that_says_no_number_ends_the_run() {
+/// A link and three flows, each of a group of its own.
+fn three_flows() -> Scenario {
     let text = r#"
 format = 1
 duration = "1 s"
 links.b = { from = "l", to = "r", rate = "10 Mbit/s", delay = "5 ms", buffer = "20 packets" }
-flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "newreno" } }
+defaults.flows = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "newreno" } }
+flows.f = {}
+flows.g = {}
+flows.h = {}
 "#;
-    let scenario = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+    Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario
+}
+
+/// The run ends at an invalid output of the law, with the law's name, and not with numbers that are none.
+#[test]
+fn a_law_that_says_no_number_ends_the_run() {
+    let scenario = three_flows();
     let run = |says: [f64; 2]| {
         let method = Method::default();
         let mut network = build(&scenario, &method, 1).unwrap();
@@ -72,16 +80,7 @@ flows.f = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "ne
 /// It is the same error where the senders are divided, and the law is one of the last of them.
 #[test]
 fn so_it_does_in_parts() {
-    let text = r#"
-format = 1
-duration = "1 s"
-links.b = { from = "l", to = "r", rate = "10 Mbit/s", delay = "5 ms", buffer = "20 packets" }
-defaults.flows = { from = "l", to = "r", rtt = "20 ms", start = "0 s", cc = { law = "newreno" } }
-flows.f = {}
-flows.g = {}
-flows.h = {}
-"#;
-    let scenario = Document::parse(text, "test.toml").and_then(|d| d.cells()).unwrap().remove(0).scenario;
+    let scenario = three_flows();
     let error = |parts: usize| {
         let method = Method::default();
         let mut network = build(&scenario, &method, parts).unwrap();
