@@ -329,12 +329,12 @@ struct Solved<'a> {
     closed: Loop,
 }
 
-/// With `program`, the equilibrium is computed a second time, as a convex program.
+/// With `whole`, other equilibria are looked for, and this one is computed a second time, as a convex program.
 fn solved<'a>(
     scenario: &'a Scenario,
     options: &Options,
     watch: &dyn Fn(Busy),
-    program: bool,
+    whole: bool,
 ) -> Result<Solved<'a>, AnalysisError> {
     let classes = classes(scenario, options);
     if classes.is_empty() {
@@ -342,14 +342,14 @@ fn solved<'a>(
     }
     let mut bench = bench(scenario, options, &classes)?;
     let Bench { names, links, routes, sources } = &mut bench;
-    let equilibrium = find(links, sources, routes, &|asked| watch(Busy::Equilibrium(asked)))?;
+    let equilibrium = find(links, sources, routes, whole, &|asked| watch(Busy::Equilibrium(asked)))?;
     for (l, name) in names.iter().enumerate() {
         check_buffer(name, &scenario.links[*name], scenario, &equilibrium.links[l].equilibrium)?;
     }
     let binding: Vec<usize> = (0..links.len()).filter(|l| equilibrium.links[*l].binding).collect();
     let capacities: Vec<f64> = links.iter().map(|l| l.capacity).collect();
     let wanted: Vec<f64> = links.iter().map(Bottleneck::wanted).collect();
-    let program = if program { program::check(sources, routes, &equilibrium, &capacities, &wanted) } else { None };
+    let program = if whole { program::check(sources, routes, &equilibrium, &capacities, &wanted) } else { None };
     let mut members = Vec::with_capacity(sources.len());
     for (i, source) in sources.iter_mut().enumerate() {
         let at = &equilibrium.sources[i];

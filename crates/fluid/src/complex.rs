@@ -56,10 +56,15 @@ impl Complex {
         self.re.is_finite() && self.im.is_finite()
     }
 
+    /// Whether a quotient below would lose digits: with a modulus below 0.05.
+    fn is_small(self) -> bool {
+        self.re * self.re + self.im * self.im < 0.0025
+    }
+
     /// `(1 - exp(-self)) / self`: the transfer function of a hold or an average over a unit of time. One at zero.
     #[must_use]
     pub fn hold(self) -> Self {
-        if self.abs() < 0.05 {
+        if self.is_small() {
             // Terms (-z)^k / (k + 1)!; the twelfth is below 1e-24.
             let mut sum = Self::ONE;
             let mut term = Self::ONE;
@@ -76,7 +81,7 @@ impl Complex {
     /// `(1 - exp(-self) (1 + self)) / self^2`: the same of a ramp. One half at zero.
     #[must_use]
     pub fn ramp(self) -> Self {
-        if self.abs() < 0.05 {
+        if self.is_small() {
             // Terms (-z)^k / (k! (k + 2)).
             let mut sum = Self::real(0.5);
             let mut power = Self::ONE;

@@ -26,7 +26,7 @@ pub struct Equilibrium {
     pub sources: Vec<SourceEquilibrium>,
     /// The signals that each class observes.
     pub signals: Vec<Signal>,
-    /// Where else all this could settle, as far as was looked.
+    /// Where else all this could settle, as far as was looked; none where it was not.
     pub others: Vec<Other>,
 }
 
@@ -321,8 +321,8 @@ fn signals_of(state: &[Option<LinkEquilibrium>]) -> Vec<Signal> {
     state.iter().map(|r| r.as_ref().map_or(Signal::NONE, |r| r.signal)).collect()
 }
 
-/// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order. `watch` is
-/// called with the number of demands computed.
+/// Finds the equilibrium of `sources` on `links`; `routes` has the links that each source crosses, in order. Other
+/// equilibria are looked for only where they are `wanted`. `watch` is called with the number of demands computed.
 ///
 /// # Errors
 /// There is none, or its prices are not determined, and why; or a law did not settle.
@@ -330,6 +330,7 @@ pub fn find(
     links: &mut [Bottleneck],
     sources: &mut [Source],
     routes: &[Vec<usize>],
+    wanted: bool,
     watch: &dyn Fn(u64),
 ) -> Result<Equilibrium, AnalysisError> {
     let begins: Vec<Option<f64>> = links.iter_mut().map(Bottleneck::integrates).collect();
@@ -413,7 +414,7 @@ pub fn find(
             at.equilibrium.load = offered.load;
         }
     }
-    let others = others::beside(&mut net, &begins, &state, &equilibria, &told);
+    let others = if wanted { others::beside(&mut net, &begins, &state, &equilibria, &told) } else { Vec::new() };
     Ok(Equilibrium { links: state, sources: equilibria, signals: told, others })
 }
 

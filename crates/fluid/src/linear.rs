@@ -37,6 +37,8 @@ pub(crate) struct Linear {
     output: Vec<f64>,
     /// Effect of the signals on the output at once: D.
     direct: Vec<f64>,
+    /// Whether the law, left alone with constant signals, runs away.
+    runs_away: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -81,15 +83,29 @@ impl Linear {
             }
         }
         let (mut drive, mut output) = (of.drive, of.output);
-        let step = of.step.map(|(period_s, mut jump, mut input)| {
-            if drive.iter().flatten().any(|g| *g != 0.0) {
-                // Packets between two steps respond too: the signal of the step is held for them, as a state.
-                hold_signals(&mut each, &mut drive, &mut jump, &mut input, &mut output);
-            }
-            Step::new(period_s, &jump, input, &each, of.rate, &output)
-        });
+        let mut step = of.step;
+        if let Some((_, jump, input)) = &mut step
+            && drive.iter().flatten().any(|g| *g != 0.0)
+        {
+            // Packets between two steps respond too: the signal of the step is held for them, as a state.
+            hold_signals(&mut each, &mut drive, jump, input, &mut output);
+        }
+        let runs_away = match &step {
+            Some((period_s, jump, _)) => grows(&product(jump, &between(&each, of.rate * period_s))),
+            None => drifts_away(&each, of.rate),
+        };
+        // A threshold that the window is compared with only at a loss costs every frequency its rows and columns otherwise.
+        let seen = observed(&output, &each, step.as_ref().map(|(_, jump, _)| jump));
+        let rows = |matrix: &Matrix| -> Matrix { seen.iter().map(|i| matrix[*i].clone()).collect() };
+        let square = |matrix: &Matrix| -> Matrix {
+            seen.iter().map(|i| seen.iter().map(|j| matrix[*i][*j]).collect()).collect()
+        };
+        let output: Vec<f64> = seen.iter().map(|i| output[*i]).collect();
+        let each = square(&each);
+        let step = step
+            .map(|(period_s, jump, input)| Step::new(period_s, &square(&jump), rows(&input), &each, of.rate, &output));
         assert!(output.len() <= MOST && of.direct.len() <= SIGNALS, "a law of {} numbers", output.len());
-        Self { rate: of.rate, each, drive, step, output, direct: of.direct }
+        Self { rate: of.rate, drive: rows(&drive), each, step, output, direct: of.direct, runs_away }
     }
 
     /// The response to each signal at `s` [1/s], zero past the last signal. With `sampled`, a periodic law's output counts
@@ -99,7 +115,9 @@ impl Linear {
         // A loop gain is asked for a hundred thousand times: a law's few numbers are kept off the heap.
         match self.output.len() {
             0 => self.answered(None),
-            1..=4 => self.responded::<4>(s, sampled),
+            1 => self.responded::<1>(s, sampled),
+            2 => self.responded::<2>(s, sampled),
+            3..=4 => self.responded::<4>(s, sampled),
             5..=8 => self.responded::<8>(s, sampled),
             9..=16 => self.responded::<16>(s, sampled),
             _ => self.responded::<MOST>(s, sampled),
@@ -169,25 +187,50 @@ impl Linear {
 
     /// Whether the law, left alone with constant signals, runs away; an integral is at the border and does not.
     pub(crate) fn runs_away(&self) -> bool {
-        let map = match &self.step {
-            Some(step) => step.turn.clone(),
-            None if self.rate == 0.0 || self.output.is_empty() => return false,
-            None => {
-                // Cayley's map of the drift takes the left half plane into the unit circle.
-                let n = self.output.len();
-                let (mut minus, mut plus) = (identity(n), identity(n));
-                for i in 0..n {
-                    for j in 0..n {
-                        let f = self.each[i][j] - if i == j { 1.0 } else { 0.0 };
-                        minus[i][j] -= f;
-                        plus[i][j] += f;
-                    }
-                }
-                let Some(map) = solve(minus, plus) else { return true };
-                map
-            }
+        self.runs_away
+    }
+}
+
+/// Whether the map of a step lets a state grow without end.
+fn grows(map: &Matrix) -> bool {
+    spectral_radius(map) > 1.0 + 1e-9
+}
+
+/// Whether a drift `rate (each - I)` does.
+fn drifts_away(each: &Matrix, rate: f64) -> bool {
+    if rate == 0.0 || each.is_empty() {
+        return false;
+    }
+    // Cayley's map of the drift takes the left half plane into the unit circle.
+    let n = each.len();
+    let (mut minus, mut plus) = (identity(n), identity(n));
+    for i in 0..n {
+        for j in 0..n {
+            let f = each[i][j] - if i == j { 1.0 } else { 0.0 };
+            minus[i][j] -= f;
+            plus[i][j] += f;
+        }
+    }
+    solve(minus, plus).is_none_or(|map| grows(&map))
+}
+
+/// The effect of so many packets on the state.
+fn between(each: &Matrix, packets: f64) -> Matrix {
+    if *each == identity(each.len()) { each.clone() } else { power(each, packets) }
+}
+
+/// The numbers of a state that the output depends on, now or later, through packets and steps.
+fn observed(output: &[f64], each: &Matrix, jump: Option<&Matrix>) -> Vec<usize> {
+    let mut seen: Vec<bool> = output.iter().map(|c| *c != 0.0).collect();
+    loop {
+        let reaches = |j: usize| {
+            (0..seen.len()).any(|i| seen[i] && (each[i][j] != 0.0 || jump.is_some_and(|jump| jump[i][j] != 0.0)))
         };
-        spectral_radius(&map) > 1.0 + 1e-9
+        let more: Vec<bool> = (0..seen.len()).map(|j| seen[j] || reaches(j)).collect();
+        if more == seen {
+            return (0..seen.len()).filter(|j| seen[*j]).collect();
+        }
+        seen = more;
     }
 }
 
@@ -195,7 +238,6 @@ impl Step {
     fn new(period_s: f64, jump: &Matrix, input: Matrix, each: &Matrix, rate: f64, output: &[f64]) -> Self {
         let still = *each == identity(each.len());
         let packets = if still { 0.0 } else { rate * period_s };
-        let between = power(each, packets);
         let mut rows = vec![(0.0, output.to_vec())];
         let mut passed = 0.0;
         while passed < packets {
@@ -211,7 +253,7 @@ impl Step {
         Self {
             period_s,
             input,
-            turn: product(jump, &between),
+            turn: product(jump, &between(each, packets)),
             followed: product(jump, &followed),
             settled: row_times(output, &followed),
             rows,
@@ -348,6 +390,37 @@ mod tests {
         });
         let at_corner = law.response(Complex::axis(2.0), true)[0];
         assert!((at_corner - Complex::new(0.5, -0.5)).abs() < 1e-12, "{at_corner:?}");
+    }
+
+    /// The output depends on a second number through steps alone; a third, which it does not depend on, changes no response, and
+    /// is known to run away.
+    #[test]
+    fn a_number_that_the_output_does_not_depend_on_counts_only_where_it_runs_away() {
+        let law = |third: bool, grown: f64| {
+            let m = if third { 3 } else { 2 };
+            let of = |rows: [[f64; 3]; 3]| rows[..m].iter().map(|row| row[..m].to_vec()).collect::<Matrix>();
+            let column = |of: [f64; 3]| of[..m].iter().map(|x| vec![*x]).collect::<Matrix>();
+            Linear::new(Jacobians {
+                rate: 300.0,
+                change: of([[-0.1, 0.0, 0.0], [0.0, 0.0, 0.0], [0.2, 0.1, 0.0]]),
+                drive: column([0.0, 0.0, 0.0]),
+                step: Some((0.02, of([[0.7, 0.3, 0.0], [0.0, 0.8, 0.0], [0.1, 0.4, grown]]), column([0.0, 0.25, 0.5]))),
+                output: [1.0, 0.0, 0.0][..m].to_vec(),
+                direct: vec![0.0],
+            })
+        };
+        let small = law(false, 0.0);
+        for grown in [0.5, 1.5] {
+            let large = law(true, grown);
+            assert_eq!((small.output.len(), large.output.len(), large.runs_away()), (2, 2, grown > 1.0));
+            for w in [0.1, 7.0, 300.0] {
+                for sampled in [false, true] {
+                    let [of_large, of_small] = [&large, &small].map(|law| law.response(Complex::axis(w), sampled));
+                    assert_eq!(of_large, of_small);
+                    assert!(of_small[0].abs() > 1e-6, "{w} {of_small:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::complex::Complex;
 use crate::eigen;
-use crate::phase::{TURN, turn_between};
+use crate::phase::{turn_between, turns_little};
 
 /// The stability of the closed loop: whether disturbances die out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -367,9 +367,8 @@ fn refine_all(
     rows: &mut Vec<(f64, Vec<Complex>)>,
 ) {
     let matched = in_order_of(&a.1, b.1);
-    let turn = |x: Complex, y: Complex| (y / x).arg().abs();
     let ahead = |l: Complex| l + Complex::ONE;
-    let near = |(x, y): (&Complex, &Complex)| turn(*x, *y) < TURN && turn(ahead(*x), ahead(*y)) < TURN;
+    let near = |(x, y): (&Complex, &Complex)| turns_little(*x, *y) && turns_little(ahead(*x), ahead(*y));
     let w = f64::midpoint(a.0, b.0);
     if depth == 0 || a.1.iter().zip(&matched).all(near) {
         rows.push((b.0, matched));
@@ -426,11 +425,10 @@ fn refine(
     (beyond, depth): (f64, u32),
     curve: &mut Curve,
 ) {
-    let turn = |x: Complex, y: Complex| (y / x).arg().abs();
     let (from, to) = (a.1.abs(), b.1.abs());
     let far = from > beyond && to > beyond;
-    let about_zero = || (from < SMALL && to < SMALL) || turn(a.1, b.1) < TURN;
-    if depth == 0 || far || (turn(a.1 + Complex::ONE, b.1 + Complex::ONE) < TURN && about_zero()) {
+    let about_zero = || (from < SMALL && to < SMALL) || turns_little(a.1, b.1);
+    if depth == 0 || far || (turns_little(a.1 + Complex::ONE, b.1 + Complex::ONE) && about_zero()) {
         return;
     }
     let w = f64::midpoint(a.0, b.0);
@@ -486,6 +484,9 @@ fn crossings(curve: &Curve, gain: &dyn Fn(f64) -> Complex, f: impl Fn(Complex) -
         let (mut low, mut high) = (pair[0].0, pair[1].0);
         for _ in 0..80 {
             let middle = f64::midpoint(low, high);
+            if middle == low || middle == high {
+                break;
+            }
             match f(gain(middle)) {
                 Some(x) if (x > 0.0) == (a > 0.0) => low = middle,
                 _ => high = middle,
@@ -510,6 +511,9 @@ fn lowest_between(curve: &Curve, at: usize, f: &dyn Fn(f64) -> f64) -> (f64, f64
     let (mut low, mut high) = (curve[at.saturating_sub(1)].0, curve[usize::min(at + 1, curve.len() - 1)].0);
     for _ in 0..100 {
         let third = (high - low) / 3.0;
+        if low + third == low && high - third == high {
+            break;
+        }
         if f(low + third) < f(high - third) {
             high -= third;
         } else {

@@ -14,7 +14,9 @@ use crate::complex::Complex;
 /// The turn of the longest round trip in one step [rad], and the largest turn of a gain between neighbours of a curve: as fine
 /// as the curve whose encirclements decide stability.
 const STEP: f64 = 0.3;
-pub(crate) const TURN: f64 = 0.35;
+const TURN: f64 = 0.35;
+/// Its tangent.
+const TURN_TANGENT: f64 = 0.365_028_494_830_424_5;
 
 /// A phase is not followed further down [rad]: a hundred turns.
 const LOWEST: f64 = -200.0 * PI;
@@ -132,6 +134,12 @@ fn turn(from: Complex, to: Complex) -> f64 {
     (to / from).arg()
 }
 
+/// Whether the angle from one number to another is less than [`TURN`].
+pub(crate) fn turns_little(from: Complex, to: Complex) -> bool {
+    let turned = to / from;
+    turned.re > 0.0 && turned.im.abs() < TURN_TANGENT * turned.re
+}
+
 /// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole, or `depth` times.
 pub(crate) fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f64, Complex), depth: u32) -> f64 {
     let whole = turn(a.1, b.1);
@@ -150,6 +158,17 @@ pub(crate) fn turn_between(f: &dyn Fn(f64) -> Complex, a: (f64, Complex), b: (f6
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_little_turn_is_one_of_a_small_angle() {
+        for k in -314..314 {
+            let angle = 0.01 * f64::from(k);
+            let from = Complex::new(3.0, -4.0);
+            let to = from * Complex::axis(angle).exp() * 1e3;
+            assert_eq!(turns_little(from, to), turn(from, to).abs() < TURN, "{angle}");
+        }
+        assert!(!turns_little(Complex::ZERO, Complex::ONE) && !turns_little(Complex::ONE, Complex::ZERO));
+    }
 
     /// `exp(-s)/s` lags by a quarter turn and by its delay, however many turns that is.
     fn lagging(s: Complex) -> Complex {
