@@ -137,7 +137,7 @@ fn turn(from: Complex, to: Complex) -> f64 {
 /// Whether the angle from one number to another is less than [`TURN`].
 pub(crate) fn turns_little(from: Complex, to: Complex) -> bool {
     let turned = to / from;
-    turned.re > 0.0 && turned.im.abs() < TURN_TANGENT * turned.re
+    (turned.re > 0.0 && turned.im.abs() < TURN_TANGENT * turned.re) || turned == Complex::ZERO
 }
 
 /// The angle by which `f` turns between two frequencies, halved until both halves agree with the whole, or `depth` times.
@@ -167,7 +167,11 @@ mod tests {
             let to = from * Complex::axis(angle).exp() * 1e3;
             assert_eq!(turns_little(from, to), turn(from, to).abs() < TURN, "{angle}");
         }
-        assert!(!turns_little(Complex::ZERO, Complex::ONE) && !turns_little(Complex::ONE, Complex::ZERO));
+        // Zero has no angle: a way to it is no turn, and a way from it is.
+        for (from, to) in [(Complex::ONE, Complex::ZERO), (Complex::ZERO, Complex::ONE), (Complex::ZERO, Complex::ZERO)]
+        {
+            assert_eq!(turns_little(from, to), turn(from, to).abs() < TURN, "{from:?} {to:?}");
+        }
     }
 
     /// `exp(-s)/s` lags by a quarter turn and by its delay, however many turns that is.
