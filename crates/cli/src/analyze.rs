@@ -124,7 +124,6 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         );
         let map = axes.clone().map(|axes| map::map(arguments, axes, &loop_only)).transpose()?;
         if let Some(map) = &map {
-            view.figures.push(map.figure());
             let reasons: Vec<String> =
                 map.reasons().into_iter().map(|why| format!("cells of the map without a verdict: {why}")).collect();
             for reason in &reasons {
@@ -136,6 +135,7 @@ pub(crate) fn analyze(arguments: &Analyze) -> Result<Done, Failure> {
         page.sections[0].tables.extend(theory_tables(&answer));
         if let Some(map) = &map {
             let mut section = Section::new("Stability map");
+            section.figures.push(map.figure());
             section.tables.push(map.table());
             page.sections.insert(1, section);
         }

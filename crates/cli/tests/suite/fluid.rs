@@ -1,5 +1,7 @@
 //! The commands of the fluid world: compare, tune, stability maps, and what is said where there is no answer.
 
+use std::fs;
+
 use crate::bench::{Bench, SMALL};
 
 /// A link and its flows, with one line of each left to choose.
@@ -161,8 +163,15 @@ fn a_stability_map_has_a_verdict_for_each_cell() {
         "--stability-map",
         x,
         "links.bottleneck.aqm.a=1.82e-5..2e-3",
+        "--out",
+        "out",
     ]);
     assert!(out.contains("links.bottleneck.aqm.a \\ flows.ftp.rtt") && out.contains("200 ms"), "{out}");
+    // The page has table and figure of the map in one place.
+    let page = fs::read_to_string(bench.path("out/pi-analysis/report.html")).unwrap();
+    let (_, rest) = page.split_once("<h2>Stability map</h2>").unwrap();
+    let (section, _) = rest.split_once("<h2>").unwrap();
+    assert!(section.contains("<svg") && section.contains("<table"), "{section}");
     for wrong in ["rtt", "flows.ftp.rtt=5", "flows.ftp.rtt=9..3 ms"] {
         let ended = bench.run(&["analyze", "pi.toml", "--stability-map", wrong, x]);
         assert!(ended.status == 2 && ended.err.contains("--stability-map"), "{}", ended.err);
