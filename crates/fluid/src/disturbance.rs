@@ -17,6 +17,7 @@ use crate::bottleneck::BottleneckResponse;
 use crate::complex::Complex;
 use crate::loop_model::LoopModel;
 use crate::matrix::solve;
+use crate::phase::turns_little;
 use crate::response::Loop;
 
 /// Points of a response over frequency, and of one over time.
@@ -35,9 +36,6 @@ const BAND: f64 = 0.05;
 
 /// The shares of the largest change of the delay, and of the rate, that may be left then.
 const LEFT: [f64; 2] = [2e-3, 2e-2];
-
-/// The largest turn of a response between neighbouring frequencies [rad].
-const TURN: f64 = 0.35;
 
 /// Frequencies at which the peaks are searched, at most.
 const MOST: usize = 100_000;
@@ -252,7 +250,7 @@ fn follow(take: Take<'_>, start: f64, (slowest_s, most): (f64, f64)) -> Vec<Row>
 /// Adds rows between two neighbours where a response turns; the ends are left out. `1 + L` turns past a resonance, and the
 /// responses with it.
 fn refine(take: Take<'_>, a: &Row, b: &Row, depth: u32, rows: &mut Vec<Row>) {
-    let near = |x: Complex, y: Complex| (y / x).arg().abs() < TURN || (x.abs() == 0.0 && y.abs() == 0.0);
+    let near = |x: Complex, y: Complex| turns_little(x, y) || (x == Complex::ZERO && y == Complex::ZERO);
     let alike = a.1.iter().zip(&b.1).all(|(x, y)| near(x.delay, y.delay) && near(x.rate, y.rate));
     if depth == 0 || alike {
         return;
