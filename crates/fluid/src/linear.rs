@@ -90,10 +90,8 @@ impl Linear {
             // Packets between two steps respond too: the signal of the step is held for them, as a state.
             hold_signals(&mut each, &mut drive, jump, input, &mut output);
         }
-        let runs_away = match &step {
-            Some((period_s, jump, _)) => grows(&product(jump, &between(&each, of.rate * period_s))),
-            None => drifts_away(&each, of.rate),
-        };
+        let turn = step.as_ref().map(|(period_s, jump, _)| turn(jump, &each, of.rate * period_s));
+        let runs_away = turn.as_ref().map_or_else(|| drifts_away(&each, of.rate), grows);
         // A threshold that the window is compared with only at a loss costs every frequency its rows and columns otherwise.
         let seen = observed(&output, &each, step.as_ref().map(|(_, jump, _)| jump));
         let rows = |matrix: &Matrix| -> Matrix { seen.iter().map(|i| matrix[*i].clone()).collect() };
@@ -102,8 +100,9 @@ impl Linear {
         };
         let output: Vec<f64> = seen.iter().map(|i| output[*i]).collect();
         let each = square(&each);
-        let step = step
-            .map(|(period_s, jump, input)| Step::new(period_s, &square(&jump), rows(&input), &each, of.rate, &output));
+        let step = step.zip(turn).map(|((period_s, jump, input), turn)| {
+            Step::new(period_s, &square(&jump), rows(&input), square(&turn), &each, of.rate, &output)
+        });
         assert!(output.len() <= MOST && of.direct.len() <= SIGNALS, "a law of {} numbers", output.len());
         Self { rate: of.rate, drive: rows(&drive), each, step, output, direct: of.direct, runs_away }
     }
@@ -214,9 +213,9 @@ fn drifts_away(each: &Matrix, rate: f64) -> bool {
     solve(minus, plus).is_none_or(|map| grows(&map))
 }
 
-/// The effect of so many packets on the state.
-fn between(each: &Matrix, packets: f64) -> Matrix {
-    if *each == identity(each.len()) { each.clone() } else { power(each, packets) }
+/// The effect of so many packets and a step on the state.
+fn turn(jump: &Matrix, each: &Matrix, packets: f64) -> Matrix {
+    if *each == identity(each.len()) { jump.clone() } else { product(jump, &power(each, packets)) }
 }
 
 /// The numbers of a state that the output depends on, now or later, through packets and steps.
@@ -235,7 +234,15 @@ fn observed(output: &[f64], each: &Matrix, jump: Option<&Matrix>) -> Vec<usize> 
 }
 
 impl Step {
-    fn new(period_s: f64, jump: &Matrix, input: Matrix, each: &Matrix, rate: f64, output: &[f64]) -> Self {
+    fn new(
+        period_s: f64,
+        jump: &Matrix,
+        input: Matrix,
+        turn: Matrix,
+        each: &Matrix,
+        rate: f64,
+        output: &[f64],
+    ) -> Self {
         let still = *each == identity(each.len());
         let packets = if still { 0.0 } else { rate * period_s };
         let mut rows = vec![(0.0, output.to_vec())];
@@ -250,14 +257,7 @@ impl Step {
             rows.push((passed / rate, next));
         }
         let followed = if still { identity(each.len()) } else { power(each, f64::max(packets, 1.0)) };
-        Self {
-            period_s,
-            input,
-            turn: product(jump, &between(each, packets)),
-            followed: product(jump, &followed),
-            settled: row_times(output, &followed),
-            rows,
-        }
+        Self { period_s, input, turn, followed: product(jump, &followed), settled: row_times(output, &followed), rows }
     }
 
     /// The output's average over a period, weighed by `exp(-st)`, added to `sum`. The first packet after a step comes at
